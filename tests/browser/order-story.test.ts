@@ -82,7 +82,9 @@ async function form(page: Page): Promise<void> {
   await page.getByText("Everyone can open this app without signing in.").waitFor();
   await button(page, "Create app").click();
   await page.getByRole("heading", { level: 1, name: "Orders" }).waitFor();
-  expect((await app.get("/core/apps.json")).json).toMatchObject([{ public: true, db_code: "orders" }]);
+  expect((await app.get("/core/apps.json")).json).toMatchObject([{ public: true, db_code: "orders", active: false }]);
+  await button(page, "Publish").click();
+  await eventually(async () => (await app.get("/core/apps.json")).json[0].active === true);
 }
 
 async function shipments(page: Page): Promise<void> {
@@ -98,7 +100,7 @@ async function connector(page: Page): Promise<void> {
   await label(page, "Name").fill("Stock");
   await label(page, "Address").fill(remote.url);
   await label(page, "Key").fill("the key of the stock service");
-  await button(page, "Add a method").click();
+  await button(page, "Add an action").click();
   await page.locator("fieldset details input:focus").waitFor();
   await page.keyboard.type("reserve");
   await label(page, "Verb").selectOption("POST");
@@ -155,31 +157,17 @@ async function flow(page: Page): Promise<void> {
   await eventually(async () => (await app.get("/account/crons.json")).json[0]?.active === true);
 }
 
-/** Of new orders only. */
-async function onlyOrders(page: Page): Promise<void> {
-  await button(page, "Add a condition").click();
-  await page.locator('[role=group][aria-label="Condition 1"] input:focus').waitFor();
-  await page.keyboard.type("db_code");
-  await page.keyboard.press("Tab");
-  const condition = page.getByRole("group", { name: "db_code", exact: true });
-  const value = label(condition, "Value");
-  // Which databases there are.
-  await condition.page().locator('datalist option[value="orders"]').waitFor({ state: "attached" });
-  await value.fill("orders");
-}
-
 async function webhooks(page: Page): Promise<void> {
   await begin(page, "Webhooks", "webhook");
-  await label(page, "What changes").selectOption("Core::Record");
-  await label(page, "What happens").selectOption("create");
+  // Of new orders only.
+  await label(page, "In the table").selectOption({ label: "Orders" });
   await label(page, "Address").fill(`${remote.url}/hook`);
   await label(page, "Token of the receiver").fill("the-receivers-token");
-  await onlyOrders(page);
   await button(page, "Save").click();
   await button(page.getByRole("dialog"), "Done").click();
   await menu(page, "Webhooks");
   const grid = page.getByRole("grid", { name: "Webhooks", exact: true });
-  await grid.getByText("db_code = orders").nth(1).waitFor();
+  await grid.getByText("A record of Orders is added").nth(1).waitFor();
 }
 
 async function cron(page: Page): Promise<void> {

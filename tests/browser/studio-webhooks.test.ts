@@ -29,29 +29,19 @@ const button = (page: Page, name: string) => page.getByRole("button", { name, ex
 test("a webhook gets a filter made of conditions, and is tested", async () => {
   await using opened = await studio.signedIn({ at: "/studio/account/webhooks/new" });
   const { page, faults } = opened;
-  await page.getByLabel("What changes", { exact: true }).selectOption("Core::Prompt");
+  await page.getByLabel("What", { exact: true }).selectOption("others");
+  await page.getByLabel("To what", { exact: true }).selectOption("Core::Prompt");
   await page.getByLabel("What happens", { exact: true }).selectOption("create");
-  await page.getByText("What is sent, for example").click();
-  await page.getByText('"scope"').first().waitFor();
   await page.getByLabel("Address", { exact: true }).fill(`${remote.url}/hook`);
-  await button(page, "Add a condition").click();
-  await page.getByLabel("Field", { exact: true }).fill("kind");
-  await page.getByLabel("Field", { exact: true }).press("Tab");
-  await page.getByLabel("Value", { exact: true }).fill("agent");
-  await button(page, "Add a condition").click();
-  const second = page.getByRole("group", { name: "Condition 2", exact: true });
-  await second.getByLabel("Field", { exact: true }).fill("version");
-  await second.getByLabel("Field", { exact: true }).press("Tab");
-  const version = page.getByRole("group", { name: "version", exact: true });
-  await version.getByLabel("Type", { exact: true }).selectOption("number");
-  await version.getByLabel("Value", { exact: true }).fill("x");
-  await version.getByText("This is not a value of its type.").waitFor();
-  await page.getByText("The filter as JSON").click();
-  await button(page, "Remove the condition on version").click();
-  await page.getByLabel("Value", { exact: true }).fill("chat");
+  await button(page, "Condition").click();
+  await page.getByLabel("Field of the condition", { exact: true }).selectOption("kind");
+  await page.getByLabel("Value of Kind", { exact: true }).fill("chat");
+  await page.getByText("As JSON", { exact: true }).click();
+  await page.getByText('"scope"').first().waitFor();
+  expect(JSON.parse(await page.getByLabel("Only if", { exact: true }).inputValue())).toEqual({ kind: "chat" });
   await button(page, "Save").click();
   await page.getByRole("dialog").getByRole("button", { name: "Done", exact: true }).click();
-  await page.getByRole("heading", { level: 1, name: /^Webhook \d+$/ }).waitFor();
+  await page.getByRole("heading", { level: 1, name: /^Prompt: is added → Calls / }).waitFor();
   const [made] = (await app.get("/account/webhooks.json")).json;
   expect(made).toMatchObject({ kind: "create", filter: { kind: "chat" } });
   await button(page, "Test").click();
@@ -85,6 +75,10 @@ test("its log is live, is narrowed by the address, and sends what has failed aga
   const dialog = page.getByRole("dialog", { name: "Send failed ones again", exact: true });
   await dialog.getByText("Switch the webhook on first").waitFor();
   await dialog.getByRole("button", { name: "Close", exact: true }).click();
+  await at(page, `account/webhooks/${id}`);
+  const sent = page.getByRole("region", { name: "Deliveries", exact: true }).getByRole("listitem");
+  expect(await sent.first().textContent()).toContain("The receiver wants nothing more (410)");
+  await at(page, `account/webhooks/${id}/deliveries?status=failed`);
   refuses = false;
   expect((await app.patch(`/account/webhooks/${id}.json`, { webhook: { active: true } })).status).toBe(200);
   await page.reload();
@@ -97,7 +91,15 @@ test("its log is live, is narrowed by the address, and sends what has failed aga
   // What is no longer failed leaves the list of the failed ones.
   await page.getByText("No delivery is like this.").waitFor();
   await at(page, "account/webhooks");
-  await page.getByRole("grid", { name: "Webhooks", exact: true }).getByText("2 of 2 delivered").waitFor();
+  const hooks = page.getByRole("grid", { name: "Webhooks", exact: true });
+  await hooks.getByText("2 of 2 delivered").waitFor();
+  await hooks.getByText("Only if Kind: chat").waitFor();
+  await hooks.getByRole("switch", { checked: true }).click();
+  await page
+    .getByRole("status")
+    .getByText(/ is off$/)
+    .waitFor();
+  expect((await app.get(`/account/webhooks/${id}.json`)).json.active).toBe(false);
   expect(faults).toEqual([]);
 });
 
@@ -109,8 +111,8 @@ test("a connector's methods are a list of forms, and one is tried without its se
   await page.getByLabel("Key", { exact: true }).fill(secret);
   await page.getByLabel("How the key is sent", { exact: true }).selectOption("query");
   await page.getByLabel("Parameter", { exact: true }).fill("key");
-  await button(page, "Add a method").click();
-  await page.getByLabel("Method name", { exact: true }).fill("now");
+  await button(page, "Add an action").click();
+  await page.getByLabel("Action", { exact: true }).fill("now");
   await page.getByLabel("Path", { exact: true }).fill("/now/{city}");
   await button(page, "Add to Query").click();
   await page.getByLabel("Query: name 1", { exact: true }).fill("units");
@@ -121,8 +123,8 @@ test("a connector's methods are a list of forms, and one is tried without its se
     auth: { in: "query", name: "key" },
     methods: { now: { method: "GET", path: "/now/{city}", query: { units: "{units}" } } },
   });
-  await button(page, "Call a method").click();
-  const dialog = page.getByRole("dialog", { name: "Call a method", exact: true });
+  await button(page, "Try now").click();
+  const dialog = page.getByRole("dialog", { name: "Try it", exact: true });
   await dialog.getByLabel("city", { exact: true }).fill("Osaka");
   await dialog.getByLabel("units", { exact: true }).fill("metric");
   await dialog.getByRole("button", { name: "Run", exact: true }).click();
