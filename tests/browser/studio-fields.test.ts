@@ -63,7 +63,7 @@ async function changeChoice(page: Page): Promise<void> {
   await page.getByRole("columnheader", { name: "Status" }).getByRole("button").click();
   await button(page, "Edit field").click();
   const panel = page.getByRole("dialog", { name: "Field Status" });
-  await panel.getByText("1 records use it").waitFor();
+  await panel.getByText("1 record uses it").waitFor();
   await panel.getByLabel("Value 1").fill("Just in");
   await button(panel, "Names in 3 languages").click();
   await panel.getByLabel("Just in (PL)").fill("Nowe");

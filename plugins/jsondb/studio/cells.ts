@@ -90,13 +90,20 @@ export function canEditInCell(row: Row, column: string, isPicked = false): boole
   return isPicked || !isLarge(valueAt(row, column));
 }
 
+/** A value as it is changed: numbers as the language writes them. */
+export function typedText(value: unknown, language: string): string {
+  const text = plainText(value);
+  const isNumber = typeof value === "number" || isLongNumber(value);
+  return isNumber && language !== "en" ? text.replace(".", ",") : text;
+}
+
 export type Typed = { readonly value: unknown } | { readonly mistake: "number" | "boolean" };
 
 /**
  * What was typed into a cell of this type; without a type the value keeps the kind that it had. Nothing is null. What is
- * no date is sent as it is: the server says what is wrong with it.
+ * no date is sent as it is: the server says what is wrong with it. Numbers are read as the language writes them.
  */
-export function typedValue(type: FieldType | undefined, text: string, before?: unknown): Typed {
+export function typedValue(type: FieldType | undefined, text: string, before?: unknown, language?: string): Typed {
   if (text === "") return { value: null };
   if (type === "boolean" || (type === undefined && typeof before === "boolean")) return booleanOf(text);
   if (
@@ -104,7 +111,7 @@ export function typedValue(type: FieldType | undefined, text: string, before?: u
     type === "number" ||
     (type === undefined && (typeof before === "number" || isLongNumber(before)))
   )
-    return numberOf(plainNumber(text), type === "integer");
+    return numberOf(plainNumber(text, language), type === "integer");
   if (type === "list") return { value: listOf(text) };
   return { value: type === "date" || type === "time" || type === "datetime" ? text.trim() : text };
 }
@@ -128,10 +135,13 @@ function booleanOf(text: string): Typed {
 
 /**
  * A number as people write it, as JSON has it: "1.234,50 €" and "1,234.50" are 1234.50. What may mean two things, as
- * "1,234", is left as it is, and so refused.
+ * "1,234", means what it does in the language; without one it is left as it is, and so refused.
  */
-export function plainNumber(text: string): string {
+export function plainNumber(text: string, language?: string): string {
   const bare = text.replaceAll(/[\s'’€$£¥]/g, "");
+  const [, sign = "", first, mark, last] = /^([+-]?)([1-9]\d{0,2})([.,])(\d{3})$/.exec(bare) ?? [];
+  if (mark !== undefined && language !== undefined)
+    return `${sign === "-" ? "-" : ""}${first}${mark === groupMarks.get(language) ? "" : "."}${last}`;
   const [dots, commas] = [bare.split(".").length - 1, bare.split(",").length - 1];
   if (commas === 0 && dots < 2) return bare;
   const isComma = bare.lastIndexOf(",") > bare.lastIndexOf(".");
@@ -144,6 +154,17 @@ export function plainNumber(text: string): string {
   const isRight = groups.every((part, at) => /^\d{1,3}$/.test(part) && (at === 0 || part.length === 3));
   if (groups.length > 1 && !isRight) return bare;
   return `${whole.startsWith("-") ? "-" : ""}${groups.join("")}${isGroups ? "" : `.${rest}`}`;
+}
+
+const groupMarks: ReadonlyMap<string, string> = new Map([
+  ["en", ","],
+  ["de", "."],
+]);
+
+/** What is stored for a text that other languages read as another number; "" for others. */
+export function meantBy(text: string, language: string): string {
+  if (plainNumber(text, "en") === plainNumber(text, "de")) return "";
+  return typedText(Number(plainNumber(text, language)), language);
 }
 
 /** A whole number beyond 2^53 is sent as text, another one with all the digits that were typed. */

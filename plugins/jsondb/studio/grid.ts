@@ -44,6 +44,8 @@ interface Onto {
   readonly size: { readonly rows: number; readonly columns: number };
   readonly rowAt: (row: number) => Row | undefined;
   readonly table: string | null;
+  /** That of numbers. */
+  readonly language?: string;
 }
 
 /** How many rows of the grid are pasted onto: one cell fills the whole rectangle that is chosen. */
@@ -56,7 +58,7 @@ function isSingle(cells: readonly (readonly string[])[]): boolean {
 }
 
 export function paste(cells: readonly (readonly string[])[], onto: Onto): Pasted {
-  const { from, size, rowAt, columns, table } = onto;
+  const { from, size, rowAt, columns, table, language } = onto;
   const operations: PasteOperation[] = [];
   const rows: number[] = [];
   const seen: Row[] = [];
@@ -72,7 +74,7 @@ export function paste(cells: readonly (readonly string[])[], onto: Onto): Pasted
       if (!column) beyond += text === "" ? 0 : 1;
       else if (isOwn(column.name) || row?.cut?.has(column.name)) leftOut += text === plainText(before) ? 0 : 1;
       else {
-        const result = typedValue(column.type, text, before);
+        const result = typedValue(column.type, text, before, language);
         if ("mistake" in result)
           wrong.push({ place: { row: from.row + at, column: column.name }, mistake: result.mistake });
         // A new record has no fields without a value.

@@ -13,7 +13,18 @@ import {
   recordQuery,
   withConditions,
 } from "./conditions.ts";
-import { canEditInCell, cellText, changedFields, plainText, rowOf, typedValue, valueAt, type Row } from "./cells.ts";
+import {
+  canEditInCell,
+  cellText,
+  changedFields,
+  meantBy,
+  plainText,
+  rowOf,
+  typedText,
+  typedValue,
+  valueAt,
+  type Row,
+} from "./cells.ts";
 import { aggregateQuery, askedOf, barsOf, extents, filterOf } from "./chart.ts";
 import { columnsOf, former, heightOf, paste, placeOfError, update, printTsv, readTsv } from "./grid.ts";
 import { meet, staleOf, withTheirs } from "./records/meanwhile.ts";
@@ -146,6 +157,24 @@ describe("cells", () => {
     [undefined, "12", { value: "12" }],
   ] as const)("%s %j", (type, text, expected) => {
     expect(typedValue(type, text)).toEqual(expected);
+  });
+
+  test.each([
+    ["de", "2.500", 2500, "2500"],
+    ["de", "2,500", 2.5, "2,5"],
+    ["de", "-2.500", -2500, "-2500"],
+    ["de", "2.50", 2.5, ""],
+    ["de", "0.125", 0.125, ""],
+    ["pl", "2.500", 2.5, "2,5"],
+    ["pl", "2 500", 2500, ""],
+    ["en", "2,500", 2500, "2500"],
+    ["en", "2.500", 2.5, "2.5"],
+    ["en", "2500", 2500, ""],
+  ])("of numbers are read in the language: %s %p is %p", (language, text, value, meant) => {
+    expect(typedValue("number", text, undefined, language)).toEqual({ value });
+    expect(meantBy(text, language)).toBe(meant);
+    // What a cell begins with is read as what it was.
+    expect(typedValue("number", typedText(2.125, language), undefined, language)).toEqual({ value: 2.125 });
   });
 
   test("without a type keep the kind that they had", () => {

@@ -9,6 +9,7 @@ import { choiceAt, kindOf, lookOf, titleIn, type Labelled } from "./kinds.ts";
 import {
   addressIn,
   dayText,
+  fullDay,
   moneyText,
   numberText,
   percentStored,
@@ -80,16 +81,12 @@ describe("a field", () => {
 });
 
 test.each([
-  ["2026-11-29", "Today"],
-  ["2026-11-30", "Tomorrow"],
-  ["2026-11-28", "Yesterday"],
-  ["2026-11-26", "3 days ago"],
-  ["2026-12-02", "Wed, Dec 2"],
-  ["2026-11-01", "Nov 1"],
-  ["2027-01-31", "Jan 31, 2027"],
-  ["nonsense", "nonsense"],
-])("the day %s is %s", (day, text) => {
-  expect(dayText(day, "2026-11-29", "en")).toBe(text);
+  ["2026-11-29", "Nov 29, 2026", "Sunday, November 29, 2026 (today)"],
+  ["2026-11-26", "Nov 26, 2026", "Thursday, November 26, 2026 (3 days ago)"],
+  ["2027-01-31", "Jan 31, 2027", "Sunday, January 31, 2027"],
+  ["nonsense", "nonsense", ""],
+])("the day %s is %s", (day, text, title) => {
+  expect([dayText(day, "en"), fullDay(day, "2026-11-29", "en")]).toEqual([text, title]);
 });
 
 test("numbers are those of the language, and none loses a digit", () => {
@@ -110,14 +107,15 @@ test("numbers are those of the language, and none loses a digit", () => {
 });
 
 test.each([
-  ["25", "0.25"],
-  ["7", "0.07"],
-  ["12.5 %", "0.125"],
-  ["", ""],
-  ["half", "half"],
-])("%p per cent is stored as %p, and back", (typed, stored) => {
-  expect(percentStored(typed)).toBe(stored);
-  expect(percentTyped(stored)).toBe(typed.replace(" %", ""));
+  ["25", "0.25", "en"],
+  ["7", "0.07", "en"],
+  ["12.5 %", "0.125", "en"],
+  ["", "", "en"],
+  ["half", "half", "en"],
+  ["312,5", "3,125", "de"],
+])("%p per cent is stored as %p, and back", (typed, stored, language) => {
+  expect(percentStored(typed, language)).toBe(stored);
+  expect(percentTyped(stored, language)).toBe(typed.replace(" %", ""));
 });
 
 test("a record is called by the field that its table names, and only safe addresses lead anywhere", () => {

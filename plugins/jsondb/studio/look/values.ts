@@ -1,5 +1,5 @@
 /** Values as people read them, by the kind of their field, in a language. Pure. */
-import { cellText } from "../cells.ts";
+import { cellText, plainNumber, typedText } from "../cells.ts";
 import { choiceAt, itemsOf, type Look } from "./kinds.ts";
 
 /** Formats are made once: a grid needs dozens while it is scrolled, and making one is slow. */
@@ -51,45 +51,39 @@ const dayMs = 86_400_000;
 const isDay = (value: string) => /^\d{4}-\d{2}-\d{2}$/.test(value);
 
 /** How many days `day` is after `today`; both as `2026-01-31`. */
-export function daysAfter(day: string, today: string): number {
+function daysAfter(day: string, today: string): number {
   return Math.round((Date.parse(day) - Date.parse(today)) / dayMs);
 }
 
-/** Near days by their distance, others by their date; the year only of another year. */
-export function dayText(value: unknown, today: string, language: string): string {
+/** All days look alike: in a column of them one looks for one. */
+export function dayText(value: unknown, language: string): string {
   if (typeof value !== "string" || !isDay(value)) return cellText(value);
-  const days = daysAfter(value, today);
-  const date = new Date(`${value}T00:00:00Z`);
-  if (Math.abs(days) <= 1 || (days < 0 && days >= -7))
-    return capital(new Intl.RelativeTimeFormat(language, { numeric: "auto" }).format(days, "day"));
-  if (days > 0 && days <= 7)
-    return dateIn(language, { weekday: "short", day: "numeric", month: "short", timeZone: "UTC" }).format(date);
-  const year = value.slice(0, 4) === today.slice(0, 4) ? {} : ({ year: "numeric" } as const);
-  return dateIn(language, { day: "numeric", month: "short", ...year, timeZone: "UTC" }).format(date);
+  return dateIn(language, { dateStyle: "medium", timeZone: "UTC" }).format(new Date(`${value}T00:00:00Z`));
 }
 
-export function fullDay(value: unknown, language: string): string {
+/** With its weekday, and how far it is from today. */
+export function fullDay(value: unknown, today: string, language: string): string {
   if (typeof value !== "string" || !isDay(value)) return "";
-  return dateIn(language, { dateStyle: "full", timeZone: "UTC" }).format(new Date(`${value}T00:00:00Z`));
-}
-
-function capital(text: string): string {
-  return text.charAt(0).toLocaleUpperCase() + text.slice(1);
+  const full = dateIn(language, { dateStyle: "full", timeZone: "UTC" }).format(new Date(`${value}T00:00:00Z`));
+  const days = daysAfter(value, today);
+  const distance = new Intl.RelativeTimeFormat(language, { numeric: "auto" }).format(days, "day");
+  return Math.abs(days) <= 7 ? `${full} (${distance})` : full;
 }
 
 /** People type 25 for a quarter. */
-export function percentTyped(stored: string): string {
-  return scaled(stored, 100);
+export function percentTyped(stored: string, language: string): string {
+  return scaled(stored, 100, language);
 }
 
-export function percentStored(typed: string): string {
-  return scaled(typed.replace("%", "").trim(), 0.01);
+export function percentStored(typed: string, language: string): string {
+  return scaled(typed.replace("%", "").trim(), 0.01, language);
 }
 
 /** Without the digits that binary fractions add; what is no number stays for the form to refuse. */
-function scaled(text: string, by: number): string {
-  const number = Number(text);
-  return text === "" || !Number.isFinite(number) ? text : String(Number((number * by).toPrecision(14)));
+function scaled(text: string, by: number, language: string): string {
+  const number = Number(plainNumber(text, language));
+  const isNumber = text !== "" && Number.isFinite(number);
+  return isNumber ? typedText(Number((number * by).toPrecision(14)), language) : text;
 }
 
 const safeAddress = /^(?:https?:\/\/|mailto:|tel:)/i;
@@ -128,7 +122,7 @@ export function shownText(look: Look, value: unknown, reading: Reading): string 
     case "number":
       return numberText(value, reading.language);
     case "date":
-      return dayText(value, reading.today, reading.language);
+      return dayText(value, reading.language);
     case "datetime":
       return typeof value === "string" ? reading.time(value) : cellText(value);
     case "yesno":

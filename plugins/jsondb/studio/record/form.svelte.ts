@@ -15,7 +15,7 @@ import {
   type Conflict,
 } from "studio";
 import type { TableDraft } from "../schema.ts";
-import { changedFields, plainText, typedValue } from "../cells.ts";
+import { changedFields, typedText, typedValue } from "../cells.ts";
 import { recordPath, recordsPath } from "../paths.ts";
 import { say } from "./words.ts";
 
@@ -105,12 +105,14 @@ export class RecordForm {
 
   /** As if somebody had typed it: nothing of it is kept until it is saved. */
   begin(data: Values): void {
-    this.texts = Object.fromEntries(Object.entries(data).map(([field, value]) => [field, plainText(value)]));
+    this.texts = Object.fromEntries(
+      Object.entries(data).map(([field, value]) => [field, typedText(value, text.language)]),
+    );
     this.json = JSON.stringify(data, null, 2);
   }
 
   textOf(field: string): string {
-    return ownOf(this.texts, field) ?? plainText(ownOf(this.data, field));
+    return ownOf(this.texts, field) ?? typedText(ownOf(this.data, field), text.language);
   }
 
   type(field: string, value: string): void {
@@ -161,7 +163,10 @@ export class RecordForm {
     if (!changes) return;
     const next = { ...this.data, ...changes };
     if (asJson) this.json = JSON.stringify(next, null, 2);
-    else this.texts = Object.fromEntries(Object.entries(changes).map(([name, value]) => [name, plainText(value)]));
+    else
+      this.texts = Object.fromEntries(
+        Object.entries(changes).map(([name, value]) => [name, typedText(value, text.language)]),
+      );
     this.asJson = asJson;
   }
 
@@ -177,8 +182,8 @@ export class RecordForm {
     const messages = new Map<string, string>();
     for (const [name, value] of Object.entries(this.texts)) {
       const before = ownOf(this.data, name);
-      if (value === plainText(before)) continue;
-      const result = typedValue(table?.fields.find((field) => field.name === name)?.type, value, before);
+      if (value === typedText(before, text.language)) continue;
+      const result = typedValue(table?.fields.find((field) => field.name === name)?.type, value, before, text.language);
       if ("mistake" in result) messages.set(name, say(result.mistake));
       else if (!this.isNew || result.value !== null) changes.set(name, result.value);
     }
@@ -272,7 +277,9 @@ export class RecordForm {
 
   /** Changes over what the server has. */
   private put(changes: Values): void {
-    this.texts = Object.fromEntries(Object.entries(changes).map(([name, value]) => [name, plainText(value)]));
+    this.texts = Object.fromEntries(
+      Object.entries(changes).map(([name, value]) => [name, typedText(value, text.language)]),
+    );
     this.json = JSON.stringify({ ...this.data, ...changes }, null, 2);
   }
 

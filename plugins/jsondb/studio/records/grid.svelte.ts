@@ -1,6 +1,6 @@
 /** The state of the grid of records: what is chosen, where the focus is, and what is being typed. */
 import { ApiError, filledIn, messageOf, nextCell, ownOf, text as language, toasts, type GridCell } from "studio";
-import { canEditInCell, cellText, isOwn, plainText, typedValue, valueAt, type Row } from "../cells.ts";
+import { canEditInCell, cellText, isOwn, typedText, typedValue, valueAt, type Row } from "../cells.ts";
 import type { Level } from "../access/grants.ts";
 import type { Look } from "../look/kinds.ts";
 import { labelled, reading } from "../look/looks.svelte.ts";
@@ -162,7 +162,7 @@ export class Grid {
     if (!row || !canEditInCell(row, column, kind === "choices" || kind === "link")) return false;
     this.fault = undefined;
     const before = valueAt(row, column);
-    this.editing = { id: row.id, column, text: plainText(before), before };
+    this.editing = { id: row.id, column, text: typedText(before, language.language), before };
     return true;
   }
 
@@ -183,8 +183,8 @@ export class Grid {
     const column = this.columns.find(({ name }) => name === editing?.column);
     if (!editing || !row || !column || this.saving) return false;
     const { before } = editing;
-    if (editing.text === plainText(before)) return this.left();
-    const result = typedValue(column.type, editing.text, before);
+    if (editing.text === typedText(before, language.language)) return this.left();
+    const result = typedValue(column.type, editing.text, before, language.language);
     if ("mistake" in result) return this.refused(editing, say(result.mistake));
     this.saving = true;
     let saved: Row | undefined;
@@ -241,7 +241,7 @@ export class Grid {
     const there = Array.from({ length: Math.min(rows, mostInBatch) }, (_, at) => this.rows.at(row + at) ?? []).flat();
     const isCut = there.some(({ cut }) => cut && names.some((name) => cut.has(name)));
     if (there.length < rows || isCut) toasts.fail(say("copiedPart"));
-    return printTsv(there.map((one) => names.map((name) => plainText(valueAt(one, name)))));
+    return printTsv(there.map((one) => names.map((name) => typedText(valueAt(one, name), language.language))));
   }
 
   async paste(text: string): Promise<void> {
@@ -253,7 +253,14 @@ export class Grid {
     try {
       const there = await this.rows.range(row, row + height);
       const rowAt = (index: number) => there.get(index);
-      const onto = { columns: this.columns, from: { row, column }, size: { rows, columns }, rowAt, table: this.table };
+      const onto = {
+        columns: this.columns,
+        from: { row, column },
+        size: { rows, columns },
+        rowAt,
+        table: this.table,
+        language: language.language,
+      };
       await this.pasteOnto(paste(cells, onto));
     } catch (error) {
       toasts.fail(messageOf(error));

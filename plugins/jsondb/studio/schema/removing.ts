@@ -1,10 +1,10 @@
 /** Fields that go and come: deleted with a way back, and doubled. */
-import { isMap, text, toasts } from "studio";
+import { filledIn, isMap, text, toasts } from "studio";
 import type { Database } from "../database.svelte.ts";
 import { schemaOf } from "../schema.ts";
 import { inTable, removeField, restoreField, withField } from "./changes.ts";
 import { changeSchema, labelOf, usesOf } from "./tables.ts";
-import { say } from "./words.ts";
+import { say, texts } from "./words.ts";
 
 /** Says what goes and what stays. Records keep what they have in the field, so that it comes back whole. */
 export async function removeWithUndo(database: Database, table: string, name: string, label: string): Promise<boolean> {
@@ -18,7 +18,7 @@ export async function removeWithUndo(database: Database, table: string, name: st
   }
   const back = () =>
     changeSchema(database, (draft) => inTable(draft, table, (one) => (before ? restoreField(one, before, name) : one)));
-  const stays = used ? say("valuesStay", { count: text.number(used), name }) : "";
+  const stays = used ? filledIn(text.count(texts().valuesStay, used), { name }) : "";
   toasts.offerUndo(
     `${say("fieldDeleted", { name: label })} ${stays}`.trim(),
     () => void back().catch((error: unknown) => toasts.fail(error)),
