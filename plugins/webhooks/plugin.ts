@@ -13,6 +13,7 @@ import waits from "./migrations/004_waits.sql" with { type: "text" };
 import versions from "./migrations/005_version.sql" with { type: "text" };
 import accountKeys from "./migrations/006_account_keys.sql" with { type: "text" };
 import bytes from "./migrations/007_bytes.sql" with { type: "text" };
+import changed from "./migrations/008_changed.sql" with { type: "text" };
 import instructions from "./prompts/webhooks_api.md" with { type: "text" };
 import { deliveryWriter, fanOut } from "./sending/fan-out.ts";
 import { parseWaits, standardWaits } from "./sending/health.ts";
@@ -56,6 +57,7 @@ export default definePlugin({
     { name: "005_version", sql: versions },
     { name: "006_account_keys", sql: accountKeys },
     { name: "007_bytes", sql: bytes },
+    { name: "008_changed", sql: changed },
   ],
   privileges: [{ name: "webhooks", doc: "keep webhooks and see what they sent", roles: ["manager"] }],
   prompts: { "webhooks_api.md": instructions },

@@ -27,8 +27,8 @@ export interface ModelEvent {
   readonly sourceType: string;
   readonly kind: string;
   readonly id: string | number;
-  /** The record's JSON as it is delivered. */
-  readonly data: Readonly<Record<string, unknown>>;
+  readonly data: Readonly<Record<string, unknown>>; // the record's JSON as it is delivered
+  readonly changed?: readonly string[]; // of an update in a table: fields with other values, or that may have, before it
 }
 
 /** Every create, update and destroy of every registered model, after the hooks of `before` have let it pass, written in the transaction of the change. */

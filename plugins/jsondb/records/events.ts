@@ -52,7 +52,8 @@ export function eventOf(db: Database, kind: RecordEventKind, record: StoredRecor
   const { id, tableName, createdAt, updatedAt } = record;
   const own = { id, db_code: db.code, table_name: tableName === "" ? null : tableName };
   const times = { created_at: createdAt.toJSON(), updated_at: updatedAt.toJSON() };
-  return { ...headOf(db, kind, id), data: { ...record.data, ...own, ...times } };
+  const { changed } = record;
+  return { ...headOf(db, kind, id), data: { ...record.data, ...own, ...times }, ...(changed && { changed }) };
 }
 
 /** The event as far as it is known; undefined stands for a value that only the write decides. */
@@ -61,7 +62,8 @@ export function partialEventOf(db: Database, kind: RecordEventKind, partial: Par
   const own = { id, db_code: db.code, table_name: tableName === "" ? null : tableName };
   // A field of the data may be named like a time: it is not what the event will carry.
   const times = { created_at: undefined, updated_at: undefined };
-  return { ...headOf(db, kind, id), data: { ...partial.data, ...own, ...times } };
+  const data = { ...partial.data, ...own, ...times };
+  return { ...headOf(db, kind, id), data, ...(kind === "update" && { changed: Object.keys(partial.data) }) };
 }
 
 function headOf(db: Database, kind: RecordEventKind, id: string) {

@@ -41,9 +41,11 @@ export interface Followers {
   readonly by: By | undefined;
   /** It comes back. */
   readonly isRestored?: boolean;
+  /** What is shown of an update names the fields that have changed. */
+  readonly compares?: boolean | undefined;
 }
 
-interface Made {
+interface Made extends Pick<Followers, "compares"> {
   readonly id: string;
   readonly actor?: string | undefined;
   readonly by?: By | undefined;
@@ -95,6 +97,14 @@ function isNoted({ actor, by }: Pick<Made, "actor" | "by">): boolean {
   return actor !== undefined || by !== undefined;
 }
 
+/** For what is shown of an update that `compares`: the names of the fields that have changed. */
+export function namesChanged(on: Queryable, to: Followers): Fragment {
+  const old = to.db.live || isNoted(to) ? "r.old_data" : "held.data";
+  return on.unsafe(
+    `, array(select k from jsonb_object_keys(${old} || r.data) k where r.data -> k is distinct from ${old} -> k) as changed`,
+  );
+}
+
 /** Those who follow records learn of one that leaves what they see by what it was. */
 function tellsBefore({ live, isConditional }: Followers["db"]): boolean {
   return live && isConditional;
@@ -106,7 +116,7 @@ function tellsBefore({ live, isConditional }: Followers["db"]): boolean {
  */
 export function held(on: Queryable, db: Database, made: Made): Fragment {
   const { id } = made;
-  return !isNoted(made) && !tellsBefore(db)
+  return !isNoted(made) && !tellsBefore(db) && !made.compares
     ? parts(on).nothing
     : on`, (select o.data from records o where o.db_id = ${db.id} and o.id = ${id} and o.account_id = ${db.accountId}
           for no key update) held`;
@@ -125,7 +135,8 @@ export function end(
   if (!db.live && !isNoted(to)) return shown ? on`returning ${shown}` : nothing;
   const isChange = kind === "update";
   const op = isRestored ? "restore" : actions[kind];
-  return on`${changed} ${isChange && (isNoted(to) || tellsBefore(db)) ? before : nothing} ${by ? entries : nothing}
+  const isCompared = isNoted(to) || tellsBefore(db) || to.compares;
+  return on`${changed} ${isChange && isCompared ? before : nothing} ${by ? entries : nothing}
       ${actor === undefined ? nothing : on`, ${actor}::text as actor`})
     ${more ?? nothing} ${db.live ? told(on, kind, leftTable, isChange && tellsBefore(db)) : nothing}
     ${actor === undefined ? nothing : noted(on, kind, db.code, all)}

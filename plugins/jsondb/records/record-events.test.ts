@@ -1,5 +1,7 @@
-import { afterAll, beforeAll, expect, test } from "bun:test";
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { followStream } from "../../../tests/event-stream.ts";
 import { eventually, startTestApp, type TestApp } from "../../../tests/harness.ts";
+import { uuidv7 } from "platform";
 import { databaseOf } from "../databases/database.ts";
 import { eventOf, partialEventOf, type PartialRecord } from "./events.ts";
 
@@ -33,7 +35,8 @@ test.each<[string, Omit<PartialRecord, "id">, Record<string, unknown>]>([
   ],
 ])("before the write of a record %s no time is known", (_, partial, data) => {
   const event = partialEventOf(db, "update", { id, ...partial });
-  expect(event).toStrictEqual({ accountId: 1, sourceType: "Core::Record", kind: "update", id, data });
+  const changed = Object.keys(partial.data);
+  expect(event).toStrictEqual({ accountId: 1, sourceType: "Core::Record", kind: "update", id, data, changed });
 });
 
 test("every value that is known before the write is that of the event", () => {
@@ -76,3 +79,72 @@ test("a webhook narrowed to a table hears of its records' creation, change and e
   }
   for (const count of [...ofLines, ...ofOrders]) await eventually(async () => (await count()) === 1, "one delivery");
 });
+
+describe("a webhook with `changed`", () => {
+  const records = "/core/dbs/bills/records";
+  const events = async (hook: { id: number }) =>
+    (await app.get(`/account/webhooks/${hook.id}/deliveries.json`)).json.length;
+  const follow = async (fields: object) => {
+    const webhook = { source_type: "Core::Record", kind: "update", ...fields };
+    return app.post("/account/webhooks.json", { webhook: { url: `https://receiver.example/${uuidv7()}`, ...webhook } });
+  };
+
+  test("hears of a field that gets another value, by every way of changing it", async () => {
+    const fields = { status: "string", note: "string", n: "integer" };
+    await app.post("/core/dbs", { db: { name: "Bills", code: "bills", schema: { fields, history: true } } });
+    const paid = (await follow({ filter: { db_code: "bills", status: "paid" }, changed: ["status"] })).json;
+    const other = (await follow({ filter: { db_code: "bills" }, changed: ["n", "note"] })).json;
+    expect(paid.changed).toEqual(["status"]);
+    const { id: billId } = (await app.post(records, { record: { data: { status: "open", note: "a" } } })).json;
+    const count = async () => [await events(paid), await events(other)];
+    const change = async (data: object) => (await app.patch(`${records}/${billId}`, { record: { data } })).status;
+
+    expect(await change({ status: "paid", note: "a" })).toBe(200);
+    await eventually(async () => same(await count(), [1, 0]), "paid");
+    for (const data of [
+      { status: "paid" },
+      { status: "paid", note: "b" },
+      { status: "open" },
+      { n: 1 },
+      { note: null },
+    ])
+      expect(await change(data)).toBe(200);
+    await eventually(async () => same(await count(), [1, 3]), "three others");
+    const update = { op: "update", id: billId, data: { status: "paid" } };
+    expect((await app.post("/core/dbs/bills/batch", { operations: [update] })).status).toBe(200);
+    await eventually(async () => same(await count(), [2, 3]), "paid by a batch");
+    // The first entry of its history: open, with its note.
+    expect((await app.post(`${records}/${billId}/history/1/restore`, {})).status).toBe(200);
+    await eventually(async () => same(await count(), [2, 4]), "restored");
+  });
+
+  test("is told the same of a database that others follow", async () => {
+    const schema = { fields: { status: "string" } };
+    await app.post("/core/dbs", { db: { name: "Live", code: "live", schema } });
+    const hook = (await follow({ filter: { db_code: "live" }, changed: ["status"] })).json;
+    const follower = await followStream(`${app.origin}/core/dbs/live/events`);
+    const { id: liveId } = (await app.post("/core/dbs/live/records", { record: { data: { status: "a" } } })).json;
+    for (const data of [{ status: "a" }, { other: 1 }, { status: "b" }])
+      await app.patch(`/core/dbs/live/records/${liveId}`, { record: { data } });
+    await eventually(() => follower.events.length >= 4, "all changes");
+    await eventually(async () => (await events(hook)) === 1, "one delivery");
+    await follower.close();
+  });
+
+  test.each([
+    ["another kind", { kind: "create", changed: ["a"] }],
+    ["another model", { source_type: "Core::Prompt", changed: ["a"] }],
+    ["no names", { changed: [] }],
+    ["what is no name", { changed: [4] }],
+  ])("is refused for %s", async (_, fields) => {
+    const { status, json } = await follow(fields);
+    expect([status, Object.keys(json)[0]?.split("/")[0]]).toEqual([422, "changed"]);
+  });
+
+  test("warns of a field that the table does not have", async () => {
+    const { headers } = await follow({ filter: { db_code: "bills" }, changed: ["statsu"] });
+    expect(headers.get("warning")).toContain("statsu");
+  });
+});
+
+const same = (a: readonly number[], b: readonly number[]) => a.join() === b.join();

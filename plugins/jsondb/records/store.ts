@@ -53,6 +53,8 @@ export interface StoredRecord {
   readonly data: Readonly<Record<string, unknown>>;
   readonly createdAt: Date;
   readonly updatedAt: Date;
+  /** The fields that a change gave other values. */
+  readonly changed?: readonly string[];
 }
 
 /** A record that was read or written: its answer's text, and with `whole` the record itself. */
@@ -115,10 +117,10 @@ const parts = once((on) => ({
   counted: on.unsafe(`${countEntry},`),
 }));
 
-function shown(on: Queryable, { fields, whole }: Shape): Fragment {
+function shown(on: Queryable, { fields, whole }: Shape, to?: telling.Followers): Fragment {
   const { raw, narrowed, recordColumns, nothing } = parts(on);
   const text = fields ? on`(select ${narrowed} from (select ${[...fields]}::text[] as names) shown)` : raw;
-  return on`${text} as raw ${whole ? recordColumns : nothing}`;
+  return on`${text} as raw ${whole ? recordColumns : nothing} ${to?.compares ? telling.namesChanged(on, to) : nothing}`;
 }
 
 function guarded(on: Queryable, guard: Guard | undefined): Fragment {
@@ -237,7 +239,7 @@ export async function update(on: Queryable, db: Database, patch: Patch & { data:
   const { changed, changedAt, counted, nothing } = parts(on);
   const { values, given, strings, numbers } = indexValues(patch.table, patch.data);
   const { id, actor, by = byNow(db, patch.table.name) } = patch;
-  const to = { db, actor, by };
+  const to = { db, actor, by, compares: shape.whole };
   // One text for all changes: PostgreSQL keeps a plan for each text.
   const rows = await on<RawRow[]>`
     ${telling.begin(on, to)} update records r set data = r.data || i.patch, ${changed},
@@ -245,12 +247,12 @@ export async function update(on: Queryable, db: Database, patch: Patch & { data:
       inexact_numbers = (r.inexact_numbers & ~${numbers.given}::int | ${numbers.set}::int)::smallint,
       ${by ? counted : nothing} updated_at = ${changedAt}
     from dbs d, (select ${[...values]}::text[] as texts, ${bitsOf(given)}::int as given, ${patch.json}::text::jsonb as patch) i
-      ${telling.held(on, db, { id, actor, by })}
+      ${telling.held(on, db, { ...to, id })}
     where r.db_id = ${db.id} and r.id = ${id} and r.account_id = ${db.accountId}
       and r.table_name = ${patch.table.name} and r.rules_version = ${db.rulesVersion}
       and d.id = ${db.id} and d.account_id = ${db.accountId} and d.schema_version = ${db.schemaVersion}
       ${guarded(on, patch.guard)} ${isAt(on, patch.expected)}
-    ${telling.end(on, to, "update", shown(on, shape))}`.catch(refuseSize);
+    ${telling.end(on, to, "update", shown(on, shape, to))}`.catch(refuseSize);
   return written(rows, shape);
 }
 
@@ -267,7 +269,7 @@ export async function rewrite(
 ) {
   const { indexColumns, indexed, changedAt, counted, nothing } = parts(tx);
   const by = byNow(db, table.name, leftTable ?? table.name);
-  const to = { db, actor, by, isRestored: isRestored === true };
+  const to = { db, actor, by, isRestored: isRestored === true, compares: shape.whole };
   const data = isRestored ? tx`i.patch` : tx`r.data || i.patch`;
   const rows = await tx<RawRow[]>`
     ${telling.begin(tx, to)} update records r set table_name = ${table.name}, data = ${data},
@@ -275,11 +277,11 @@ export async function rewrite(
         select ${indexed} from record_index(${data}, ${[...table.indexFields]}::text[]) x),
       plan_version = d.plan_version, rules_version = d.rules_version,
       ${by ? counted : nothing} updated_at = ${changedAt}
-    from dbs d, (select ${json}::text::jsonb as patch offset 0) i ${telling.held(tx, db, { id, actor, by })}
+    from dbs d, (select ${json}::text::jsonb as patch offset 0) i ${telling.held(tx, db, { ...to, id })}
     where r.db_id = ${db.id} and r.id = ${id} and r.account_id = ${db.accountId}
       and d.id = ${db.id} and d.account_id = ${db.accountId} and d.schema_version = ${db.schemaVersion}
       ${guarded(tx, guard)}
-    ${telling.end(tx, to, "update", shown(tx, shape), leftTable)}`.catch(refuseSize);
+    ${telling.end(tx, to, "update", shown(tx, shape, to), leftTable)}`.catch(refuseSize);
   return written(rows, shape);
 }
 

@@ -2,7 +2,7 @@
 import { column, field, Type, type GivenOf, type PatchOf, type RowOf } from "platform";
 import { sealContext, tokenInfo } from "./sign.ts";
 
-const { choice, flag, id, integer, json, secret, text, time, usual } = column;
+const { choice, flag, id, integer, json, jsonbOf, secret, text, time, usual } = column;
 
 export const maxUrlLength = 2000;
 const modelsPath = "/account/webhooks/source_types.json";
@@ -94,6 +94,17 @@ export const fields = {
     body: field.nullable(field.object()),
     orNull: true,
     example: { db_code: "orders" },
+  }),
+  changed: jsonbOf(Type.Array(Type.String()), {
+    label: ["Only if it changes", "Tylko gdy się zmienia", "Nur wenn sich ändert"],
+    help: [
+      "Fields of a table: one of them has another value now.",
+      "Pola tabeli: jedno z nich ma teraz inną wartość.",
+      "Felder einer Tabelle: eines hat jetzt einen anderen Wert.",
+    ],
+    body: field.nullable(Type.Array(Type.String({ minLength: 1, maxLength: 200 }), { minItems: 1, maxItems: 20 })),
+    orNull: true,
+    example: ["status"],
   }),
   ordered: flag({
     label: ["In order", "Po kolei", "Der Reihe nach"],

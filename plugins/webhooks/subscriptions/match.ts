@@ -20,6 +20,11 @@ export function mayMatch(filter: Filter | null, part: Data): boolean {
   });
 }
 
+/** Whether one of the wanted fields has changed; yes where either is not known. */
+export function isChanged(wanted: readonly string[] | null, changed: readonly string[] | undefined): boolean {
+  return wanted === null || changed === undefined || wanted.some((name) => changed.includes(name.normalize("NFC")));
+}
+
 function asJson(value: unknown): unknown {
   return value instanceof Date ? value.toISOString() : value;
 }

@@ -3,7 +3,7 @@
  * process has the new ones before a change of a webhook is answered (`forgetHooks`).
  */
 import type { BaseContext, Cache, ModelEvent } from "platform";
-import { mayMatch, matches } from "./match.ts";
+import { isChanged, mayMatch, matches } from "./match.ts";
 import type { WebhookRow } from "./fields.ts";
 import { importSecret, sealContext } from "./sign.ts";
 import { activeWebhooks } from "./store.ts";
@@ -23,7 +23,7 @@ interface Hooks {
   readonly byEvent: ReadonlyMap<string, readonly Hook[]>;
 }
 
-type Event = Pick<ModelEvent, "accountId" | "sourceType" | "kind" | "data">;
+type Event = Pick<ModelEvent, "accountId" | "sourceType" | "kind" | "data" | "changed">;
 
 export type Subscriptions = Cache<Hooks>;
 
@@ -57,10 +57,11 @@ export function openSubscriptions(
  * Whether a webhook may follow this change; yes if that is not known. Also asked before the write, with the part of
  * `data` that is known by then.
  */
-export function isWanted(all: Subscriptions, { accountId, sourceType, kind, data }: Event): boolean {
+export function isWanted(all: Subscriptions, { accountId, sourceType, kind, data, changed }: Event): boolean {
   const hooks = all.peek(`${accountId}`);
   if (!hooks) return true;
-  return hooks.byEvent.get(keyOf(sourceType, kind))?.some(({ row }) => mayMatch(row.filter, data)) ?? false;
+  const may = ({ row }: Hook) => isChanged(row.changed, changed) && mayMatch(row.filter, data);
+  return hooks.byEvent.get(keyOf(sourceType, kind))?.some(may) ?? false;
 }
 
 /** Whether a webhook that keeps the order may follow this change; true if that is not known. */
@@ -71,9 +72,12 @@ export function isOrdered(all: Subscriptions, { accountId, sourceType, kind }: E
 }
 
 /** The webhooks that this change goes to. */
-export async function following(all: Subscriptions, { accountId, sourceType, kind, data }: Event): Promise<Hook[]> {
+export async function following(all: Subscriptions, event: Event): Promise<Hook[]> {
+  const { accountId, sourceType, kind, data, changed } = event;
   const { byEvent } = await hooksOf(all, accountId);
-  return (byEvent.get(keyOf(sourceType, kind)) ?? []).filter(({ row }) => matches(row.filter, data));
+  return (byEvent.get(keyOf(sourceType, kind)) ?? []).filter(
+    ({ row }) => isChanged(row.changed, changed) && matches(row.filter, data),
+  );
 }
 
 /** Undefined if it is off or gone; null if it has to be loaded first. */

@@ -138,6 +138,8 @@ function checkInput(
     wrong.add("filter", `may have at most ${maxFilterKeys} keys`);
   else if (after.filter && JSON.stringify(after.filter).length > maxFilterChars)
     wrong.add("filter", `may have at most ${maxFilterChars} characters as JSON`);
+  if (after.changed !== null && (after.sourceType !== "Core::Record" || after.kind !== "update"))
+    wrong.add("changed", "is for `update` of `Core::Record`");
   // A header can carry nothing else.
   if (given.api_token && !/^[\x21-\x7e]+(?: [\x21-\x7e]+)*$/.test(given.api_token))
     wrong.add("api_token", "must be visible ASCII characters, with spaces only between them");
@@ -171,7 +173,9 @@ export function kindsOf(model: Pick<Model, "kinds">): readonly string[] {
 
 /** What a saved webhook names that is not there: nothing would ever be sent. */
 export async function webhookHints({ names, models }: Pick<WebhookAt, "names" | "models">, row: WebhookRow) {
-  const { accountId, sourceType, targetKind, targetCode, filter: wanted } = row;
+  const { accountId, sourceType, targetKind, targetCode } = row;
+  const named = (row.changed ?? []).map((name) => [name, undefined] as const);
+  const wanted = row.filter && { ...Object.fromEntries(named), ...row.filter };
   const code = sourceType === "Core::Record" ? wanted?.["db_code"] : undefined;
   const target = { url: undefined, flow: "Core::Flow", connector: "Core::Connector" }[targetKind];
   const mentions: Mention[] = [];

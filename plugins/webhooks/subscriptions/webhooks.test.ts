@@ -58,6 +58,7 @@ describe("a webhook", () => {
       active: true,
       disabled_reason: null,
       filter: null,
+      changed: null,
       ordered: false,
       rate_limit: null,
       rate_period: "second",

@@ -27,6 +27,7 @@ import { brief, failedAt, knownIn, missedIn, needsOf, pathOfResult, type Result 
 import { loopsOf, sampleOf } from "./when.ts";
 
 const orders: Start = {
+  changed: [],
   key: "webhook 2",
   kind: "webhook",
   id: "2",
@@ -372,6 +373,12 @@ test("every kind is told by its step, and has a form with the keys that the serv
 });
 
 describe("what starts a flow", () => {
+  test("that waits for a field is not met by a step that leaves the field alone", () => {
+    const paid = { ...orders, event: "update", filter: {}, changed: ["status"] };
+    const step = (data: object) => [{ path: "0", step: { type: "db", op: "update", db: "orders", data } }];
+    expect([step({ status: "x" }), step({ note: "x" })].map((steps) => loopsOf(steps, [paid]).length)).toEqual([1, 0]);
+  });
+
   const writes = (op: string, data: object = {}, db = "orders") => [{ path: "0", step: { type: "db", op, db, data } }];
   test.each([
     ["makes a record of its own table", writes("create"), true],

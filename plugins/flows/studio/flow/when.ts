@@ -24,7 +24,7 @@ const eventOf: Readonly<Record<string, string>> = { create: "create", update: "u
 
 /**
  * Steps that write what the flow waits for. One that gives a field of the start's conditions another value is none: then
- * the record does not fit any more.
+ * the record does not fit any more. Nor is one that leaves alone what has to change.
  */
 export function loopsOf(
   steps: readonly { readonly path: string; readonly step: unknown }[],
@@ -34,8 +34,9 @@ export function loopsOf(
     if (!isMap(step) || step["type"] !== "db") return [];
     const data = isMap(step["data"]) ? step["data"] : {};
     const start = starts.find(
-      ({ source, event, db, table, filter }) =>
+      ({ source, event, db, table, filter, changed }) =>
         source === ofRecords &&
+        (event !== "update" || changed.length === 0 || changed.some((name) => Object.hasOwn(data, name))) &&
         event === ownOf(eventOf, String(step["op"])) &&
         db === step["db"] &&
         (table === "" || typeof step["table_name"] !== "string" || step["table_name"] === table) &&

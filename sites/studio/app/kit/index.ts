@@ -51,7 +51,17 @@ export { default as ConfirmName } from "./forms/ConfirmName.svelte";
 export { default as ScheduleInput } from "./start/ScheduleInput.svelte";
 export { default as StartFields } from "./start/StartFields.svelte";
 export { conditionsOf, scheduleSentence, sentenceOf } from "./start/sentence.ts";
-export { bodyOf, cronStart, filterOf, isWhole, newStart, ofRecords, webhookStart, type Start } from "./start/start.ts";
+export {
+  bodyOf,
+  changedOf,
+  cronStart,
+  filterOf,
+  isWhole,
+  newStart,
+  ofRecords,
+  webhookStart,
+  type Start,
+} from "./start/start.ts";
 export { Tables } from "./start/tables.svelte.ts";
 export type { TableField } from "./start/tables.ts";
 export { default as Conflicts } from "./forms/Conflicts.svelte";

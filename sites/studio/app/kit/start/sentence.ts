@@ -3,12 +3,12 @@ import { words } from "../../resources/names.ts";
 import { ownOf, textOf } from "../../resources/values.ts";
 import { session } from "../../state/session.svelte.ts";
 import { text } from "../../state/text.svelte.ts";
-import { ofRecords, timesOf, type Start } from "./start.ts";
+import { changedOf, ofRecords, timesOf, type Start } from "./start.ts";
 import type { Tables } from "./tables.svelte.ts";
 import { say } from "./words.ts";
 
 /** `A record of Orders is added`, `Every day at 08:00`, `User: deleted`. `anyTable`: no table is all of them. */
-export function sentenceOf(start: Start, tables: Pick<Tables, "table">, anyTable = false): string {
+export function sentenceOf(start: Start, tables: Pick<Tables, "table" | "fieldsOf">, anyTable = false): string {
   if (start.kind === "cron") return scheduleSentence(start.schedule);
   const table = start.db === "" ? say("anyTable") : (tables.table(start.db, start.table)?.label ?? start.db);
   if (start.source !== ofRecords)
@@ -16,6 +16,12 @@ export function sentenceOf(start: Start, tables: Pick<Tables, "table">, anyTable
       ? say("chooseEvent")
       : say("eventHappens", { what: modelName(start.source), event: eventName(start.event) });
   if (start.db === "" && !anyTable) return say("chooseTable");
+  const changed = changedOf(start);
+  if (changed) {
+    const fields = tables.fieldsOf(start.db, start.table);
+    const labels = changed.map((name) => fields.find((field) => field.name === name)?.label ?? words(name));
+    return say("fieldChanged", { table, fields: labels.join(", ") });
+  }
   const happens = { create: "recordCreated", update: "recordChanged", destroy: "recordDeleted" } as const;
   const word = ownOf(happens, start.event);
   return word ? say(word, { table }) : say("eventHappens", { what: table, event: eventName(start.event) });

@@ -25,6 +25,13 @@ describe("a start", () => {
     ]);
   });
 
+  test("may wait for a field, of changes only", () => {
+    const paid = newStart("webhook", 1, { db: "orders", event: "update", changed: ["status"] });
+    const { webhook } = bodyOf(paid, "intake", true);
+    expect(webhookStart({ id: 4, ...Object(webhook) }).changed).toEqual(["status"]);
+    expect(bodyOf({ ...paid, event: "create" }, "intake", true)).toMatchObject({ webhook: { changed: null } });
+  });
+
   test.each([
     ["*/15 * * * *", "minutes"],
     ["5 * * * *", "hour"],

@@ -20,6 +20,8 @@ export interface Start {
   readonly table: string;
   /** Further values that the record must have. */
   readonly filter: Row;
+  /** Of an update of records: one of these fields has another value now; none is any. */
+  readonly changed: readonly string[];
   /** Of a cron. */
   readonly schedule: string;
   readonly timezone: string;
@@ -39,6 +41,7 @@ export function newStart(kind: Start["kind"], number: number, given: Partial<Sta
     db: "",
     table: "",
     filter: {},
+    changed: [],
     schedule: kind === "cron" ? "0 8 * * *" : "",
     timezone: "",
     ...given,
@@ -60,6 +63,7 @@ export function webhookStart(row: Row): Start {
     db: isOfRecords ? textOf(db) : "",
     table: isOfRecords ? textOf(table) : "",
     filter: isOfRecords ? filter : isMap(row["filter"]) ? row["filter"] : {},
+    changed: Array.isArray(row["changed"]) ? row["changed"].map(String) : [],
   };
 }
 
@@ -97,6 +101,7 @@ export function bodyOf(start: Start, code: string, active: boolean): Row {
       target_kind: "flow",
       target_code: code,
       filter: filterOf(start),
+      changed: changedOf(start),
       active,
     },
   };
@@ -106,6 +111,11 @@ export function bodyOf(start: Start, code: string, active: boolean): Row {
 export function filterOf({ db, table, filter }: Start): Row | null {
   const all = { ...(db !== "" && { db_code: db }), ...(table !== "" && { table_name: table }), ...filter };
   return Object.keys(all).length > 0 ? all : null;
+}
+
+/** What of a record must have changed: null unless it waits for changes of records. */
+export function changedOf({ source, event, changed }: Start): readonly string[] | null {
+  return source === ofRecords && event === "update" && changed.length > 0 ? changed : null;
 }
 
 /** Whether it says what it waits for: a table of records, a model, a time. */
