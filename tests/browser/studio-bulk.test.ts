@@ -344,7 +344,7 @@ test("the changes of a table are told by day, with who and what, lead to their r
   await using session = await opened("/studio/core/dbs/news/records", { viewport: { width: 360, height: 700 } });
   const { page } = session;
   await page.getByRole("link", { name: "Changes", exact: true }).click();
-  const entries = page.getByRole("listitem");
+  const entries = page.locator(".entry");
   await entries.first().getByText("Deleted").waitFor();
   expect(await entries.count()).toBe(50);
   await entries.nth(1).getByText("Wien", { exact: true }).waitFor();

@@ -168,10 +168,27 @@ test("a table is made and its fields are changed, mended, moved, deleted and res
   await page.getByRole("link", { name: "Status" }).click();
   await button(panel, "Delete field").click();
   await say(page, "The field Status is deleted");
-  await say(page, "2 records keep what they have in it, as plain data under “status”.");
+  await say(page, "2 records keep what they have in it: see “Deleted fields” below the fields.");
   await eventually(async () => !(await names()).includes("status"));
   await button(page, "Undo").click();
   await eventually(async () => (await names()).join() === "status,customer,no");
+
+  // Without the toast, and after another visit.
+  await page.getByRole("link", { name: "Status" }).press("Delete");
+  await eventually(async () => !(await names()).includes("status"));
+  await page.reload();
+  await page.getByText("Deleted fields (1)").click();
+  await page.getByRole("listitem").getByText("In 2 records").waitFor();
+  await axe(page, ".fields");
+  await button(page, "Bring back: Status").click();
+  await say(page, "The field Status is back.");
+  expect((await schema()).fields.status).toMatchObject({ type: "string", label: { en: "Status" } });
+  await page.getByRole("link", { name: "Status" }).press("Delete");
+  await page.getByText("Deleted fields (1)").click();
+  await button(page, "Delete the values too: Status").click();
+  await button(page.getByRole("dialog"), "Yes").click();
+  await say(page, "The values of Status are deleted.");
+  expect((await app.get("/core/dbs/orders/records.json")).json[0].data.status ?? null).toBe(null);
   expect(faults.filter((fault) => !/412|422/.test(fault))).toEqual([]);
 });
 

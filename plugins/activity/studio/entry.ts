@@ -1,4 +1,5 @@
 /** An entry as its page shows it. Pure. */
+import { isMap } from "studio/exact";
 
 export interface Side {
   readonly text: string;
@@ -16,7 +17,6 @@ export interface Change {
 
 type Row = Readonly<Record<string, unknown>>;
 
-const isMap = (value: unknown): value is Row => typeof value === "object" && value !== null && !Array.isArray(value);
 const textOf = (value: unknown) => (typeof value === "string" ? value : JSON.stringify(value));
 
 export function changesOf(changes: unknown): readonly Change[] {

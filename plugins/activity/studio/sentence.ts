@@ -1,4 +1,5 @@
 /** An entry of the log as people say it: who, what they did, and to which thing. Pure. */
+import { isMap } from "studio/exact";
 import { whoOf } from "./entry.ts";
 
 type Row = Readonly<Record<string, unknown>>;
@@ -87,10 +88,6 @@ function inWords(name: string): string {
     .replaceAll("_", " ")
     .replace(/(?<=[a-z])(?=[A-Z])/g, " ")
     .trim();
-}
-
-function isMap(value: unknown): value is Row {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
 /** Where the thing stands, if it has a place. */

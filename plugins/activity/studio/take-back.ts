@@ -5,13 +5,10 @@ import { entryBefore } from "./sentence.ts";
 /** False where nothing of it is kept. */
 export async function takeBack(row: Readonly<Record<string, unknown>>): Promise<boolean> {
   const id = encodeURIComponent(textOf(row["record_id"]));
-  if (row["model"] === "Core::Db") {
-    await request("POST", `/core/db_trash/${id}/restore.json`);
-    return true;
-  }
   const table = `/core/dbs/${encodeURIComponent(textOf(row["name"]))}`;
   if (row["action"] === "delete") {
-    await request("POST", `${table}/trash/${id}/restore.json`);
+    const trash = row["model"] === "Core::Db" ? "/core/db_trash" : `${table}/trash`;
+    await request("POST", `${trash}/${id}/restore.json`);
     return true;
   }
   const { json } = await get(`${table}/records/${id}/history.json?limit=200`);

@@ -510,7 +510,7 @@ async function keepNames(at: DbAt, before: DbRow, after: DbRow, tx: Tx): Promise
   const known = formerOf(before.former);
   const all = formerFields(
     known,
-    { ...schemas, renames: renamesIn(at, before, after) },
+    { ...schemas, renames: renamesIn(at, before, after), stored: before.schema },
     { schema: after.schemaVersion, plan: after.planVersion },
   );
   if (all.length !== known.length || all.at(-1) !== known.at(-1)) await setFormer(tx, after.accountId, after.id, all);

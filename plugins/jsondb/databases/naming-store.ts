@@ -2,6 +2,7 @@
 import type { Fragment, Queryable, Tx } from "platform";
 import type { Database } from "./database.ts";
 import type { LinkingDb } from "./paths.ts";
+import type { Unknown } from "./renames.ts";
 
 type Of = Pick<Database, "id" | "accountId">;
 
@@ -113,3 +114,23 @@ export async function changeLinking(
 }
 
 const jsonOrNull = (value: unknown) => (value === null || value === undefined ? null : JSON.stringify(value));
+
+const looked = 100_000;
+
+/** Among the newest records of a table; what is null or "" is no value. */
+export async function unknownNames(
+  on: Queryable,
+  { id, accountId }: Of,
+  table: string,
+  known: readonly string[],
+): Promise<readonly Unknown[]> {
+  return on<Unknown[]>`
+    select k.key as name, count(*)::int as records, array_agg(distinct jsonb_typeof(k.value)) as types,
+      min(left(k.value #>> '{}', 300)) as least, max(left(k.value #>> '{}', 300)) as greatest,
+      max(length(k.value #>> '{}')) as longest
+    from (
+      select r.data - ${[...known]}::text[] as data from records r
+      where r.account_id = ${accountId} and r.db_id = ${id} and r.table_name = ${table}
+      order by r.id desc limit ${looked}) r, jsonb_each(r.data) k
+    where k.value not in ('null', '""') group by k.key order by records desc, name limit 200`;
+}

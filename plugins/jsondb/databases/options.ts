@@ -263,6 +263,7 @@ const variableTypes: Readonly<Record<string, readonly FieldType[]>> = {
   "{now}": [...texts, "datetime", "time"],
   "{today}": [...texts, "date"],
   "{user_id}": [...texts, ...numbers],
+  "{user_login}": texts,
   "{user_name}": texts,
 };
 

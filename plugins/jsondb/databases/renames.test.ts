@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
-import { person, startTestApp, type TestApp } from "../../../tests/harness.ts";
+import { eventually, person, startTestApp, type TestApp } from "../../../tests/harness.ts";
 
 let app: TestApp;
 beforeAll(async () => {
@@ -296,4 +296,43 @@ test("the private views of people who are gone are deleted", async () => {
   await app.runSchedule("jsondb.prune");
   const views = await app.sql`select shared from db_views where created_by_id = ${who.id}`;
   expect([...views]).toEqual([{ shared: true }]);
+});
+
+test("deleted fields are told with their definition and values, others by what their values are", async () => {
+  const city = { type: "string", label: "City", choices: ["Berlin", "Łódź"] };
+  const db = await newDb({ fields: { name: "string", city, empty: { type: "date", help: "none" } } });
+  const when = {
+    seen: "2026-01-31T10:00:00Z",
+    mail: "a@example.com",
+    tags: ["x", { y: 1 }],
+    odd: [1],
+    day: "2026-01-31",
+  };
+  const { json: ann } = await add(db, { name: "Ann", city: "Berlin", ...when, none: null, blank: "" });
+  await add(db, { name: "Bob", city: "Łódź", day: "2026-02-28", odd: "x" });
+  await app.patch(`/core/dbs/${db}`, { db: { schema: { fields: { name: "string" } } } });
+  const deleted = async () => (await app.get(`/core/dbs/${db}/deleted_fields.json`)).json;
+  const guess = (name: string, definition: object) => ({
+    table_name: null,
+    name,
+    records: 1,
+    definition,
+    guessed: true,
+  });
+  expect(await deleted()).toEqual([
+    { table_name: null, name: "city", records: 2, definition: city, guessed: false },
+    { ...guess("day", { type: "date" }), records: 2 },
+    { ...guess("odd", { type: "text" }), records: 2 },
+    guess("mail", { type: "string", format: "email" }),
+    guess("seen", { type: "datetime" }),
+    guess("tags", { type: "list" }),
+    { table_name: null, name: "empty", records: 0, definition: { type: "date", help: "none" }, guessed: false },
+  ]);
+  const change = { op: "update", data: { tags: null } };
+  expect((await app.post(`/core/dbs/${db}/bulk.json?filter[tags][ne]=`, change)).status).toBe(202);
+  await eventually(async () => !(await deleted()).some(({ name }: { name: string }) => name === "tags"));
+  expect((await app.get(`/core/dbs/${db}/records/${ann.id}`)).json.data.city).toBe("Berlin");
+  const reader = await person(app, { role: "user" });
+  await app.patch(`/core/dbs/${db}`, { db: { access: [{ to: `user:${reader.id}`, may: "edit" }] } });
+  expect((await app.get(`/core/dbs/${db}/deleted_fields.json`, { token: reader.token })).status).toBe(403);
 });

@@ -1,7 +1,8 @@
 /** Fields that a change of a schema renames, so that their values move along. behaviour B.7.32. Pure. */
 import { isObject } from "platform";
+import { faultOf } from "./kinds.ts";
 import { eachDefinition, within } from "./relinks.ts";
-import type { Schema } from "./schema.ts";
+import type { Schema, Table } from "./schema.ts";
 
 export interface Rename {
   readonly table: string;
@@ -76,23 +77,95 @@ export interface Former {
   readonly to: string | null;
   readonly schema: number;
   readonly plan: number | null;
+  /** What the schema said of a field that was removed, so that it can be had back. */
+  readonly definition?: unknown;
 }
 
 const mostFormer = 2_000;
+const mostDefinitions = 50;
+const mostDefinitionChars = 20_000;
+
+interface Schemas {
+  readonly before: Schema;
+  readonly after: Schema;
+  readonly renames: readonly Rename[];
+  /** `before` as it is stored. */
+  readonly stored: unknown;
+}
 
 /** `known`, and what a change of the schema renames and removes. */
 export function formerFields(
   known: readonly Former[],
-  { before, after, renames }: { readonly before: Schema; readonly after: Schema; readonly renames: readonly Rename[] },
+  { before, after, renames, stored }: Schemas,
   { schema, plan }: { readonly schema: number; readonly plan: number },
 ): readonly Former[] {
   const moved = renames.map((rename): Former => ({ ...rename, schema, plan }));
   const removed = [...after.tables].flatMap(([table, { fields }]) =>
     [...(before.tables.get(table)?.fields.keys() ?? [])]
       .filter((from) => !fields.has(from) && !renames.some((one) => one.table === table && one.from === from))
-      .map((from): Former => ({ table, from, to: null, schema, plan: null })),
+      .map((from): Former => ({ table, from, to: null, schema, plan: null, definition: saidOf(stored, table, from) })),
   );
-  return [...known, ...moved, ...removed].slice(-mostFormer);
+  if (moved.length + removed.length === 0) return known;
+  const all = [...known, ...moved, ...removed].slice(-mostFormer);
+  return all.map((one, at) => (at < all.length - mostDefinitions ? { ...one, definition: undefined } : one));
+}
+
+function saidOf(schema: unknown, table: string, field: string): unknown {
+  const inside = (value: unknown, key: string) =>
+    isObject(value) && Object.hasOwn(value, key) ? value[key] : undefined;
+  const of = table === "" ? schema : inside(inside(schema, "tables"), table);
+  const definition = inside(inside(of, "fields"), field);
+  return JSON.stringify(definition ?? null).length > mostDefinitionChars ? undefined : definition;
+}
+
+/** Values that records have under a name that is no field's. */
+export interface Unknown {
+  readonly name: string;
+  readonly records: number;
+  /** Of JSON. */
+  readonly types: readonly string[];
+  readonly least: string;
+  readonly greatest: string;
+  readonly longest: number;
+}
+
+/** Fields of a table that were deleted, as a schema may have them again: as they were, else by the values in `found`. */
+export function deletedFields(
+  former: readonly Former[],
+  { name: table, fields }: Pick<Table, "name" | "fields">,
+  found: readonly Unknown[],
+) {
+  const its = new Map(former.filter((one) => one.table === table).map((one) => [one.from, one]));
+  const said = (name: string) => (its.get(name)?.to === null ? its.get(name)?.definition : undefined);
+  const empty = [...its.keys()].filter((name) => !fields.has(name) && !found.some((one) => one.name === name));
+  return [
+    ...found.map(({ name, records, ...values }) => {
+      const definition = said(name);
+      return { name, records, definition: definition ?? guessed(values), guessed: definition === undefined };
+    }),
+    ...empty.flatMap((name) => {
+      const definition = said(name);
+      return definition === undefined ? [] : [{ name, records: 0, definition, guessed: false }];
+    }),
+  ];
+}
+
+const guesses = [
+  { type: "date" },
+  { type: "datetime" },
+  { type: "time" },
+  { type: "string", format: "email" },
+  { type: "string", format: "url" },
+] as const;
+const typeOfJson: Readonly<Record<string, string>> = { number: "number", boolean: "boolean", array: "list" };
+const longString = 200;
+
+function guessed({ types, least, greatest, longest }: Omit<Unknown, "name" | "records">): Record<string, unknown> {
+  const [only = "", ...others] = types;
+  if (others.length > 0 || only !== "string") return { type: (others.length === 0 && typeOfJson[only]) || "text" };
+  const fits = (one: (typeof guesses)[number]) =>
+    [least, greatest].every((text) => faultOf({ required: false, ...one }, text) === undefined);
+  return guesses.find(fits) ?? { type: longest > longString ? "text" : "string" };
 }
 
 /** As they are stored. */
@@ -102,11 +175,10 @@ export function formerOf(stored: unknown): readonly Former[] {
 
 function oneFormer(value: unknown): Former[] {
   if (!isObject(value)) return [];
-  const { table, from, to, schema, plan } = value;
+  const { table, from, to, schema, plan, definition } = value;
   if (typeof table !== "string" || typeof from !== "string" || typeof schema !== "number") return [];
-  return [
-    { table, from, to: typeof to === "string" ? to : null, schema, plan: typeof plan === "number" ? plan : null },
-  ];
+  const when = { schema, plan: typeof plan === "number" ? plan : null };
+  return [{ table, from, to: typeof to === "string" ? to : null, ...when, definition }];
 }
 
 export function pendingRenames(stored: unknown): readonly PendingRename[] {

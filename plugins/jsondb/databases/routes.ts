@@ -31,7 +31,8 @@ import type { DbRow } from "./fields.ts";
 import { schemaKeys } from "./schema.ts";
 import * as databaseStore from "./store.ts";
 import { reindex } from "./jobs.ts";
-import type { GivenRenames } from "./renames.ts";
+import * as naming from "./naming-store.ts";
+import { deletedFields, type GivenRenames } from "./renames.ts";
 import { rowTypes } from "./row-types.ts";
 import { withKeys } from "./switch.ts";
 
@@ -53,6 +54,7 @@ export function dbRoutes(ctx: ContextOf<DbAt>): Route[] {
     ...Object.values({ ...routes, change: changeRoute(ctx, routes.change, renames) }),
     replaceRoute(ctx),
     typesRoute(ctx),
+    deletedFieldsRoute(ctx),
     ...trashRoutes(ctx),
   ];
 }
@@ -155,6 +157,43 @@ function typesRoute(ctx: ContextOf<DbAt>): Route {
       responses: { 200: "export interface Customer { … }" },
     },
     async (input) => text(200, rowTypes(await allOpen(ctx, input.account.id, input)), "text/plain; charset=utf-8"),
+  );
+}
+
+const DeletedField = answer.object("DeletedField", {
+  table_name: field.nullable(Type.String()),
+  name: Type.String(),
+  records: Type.Integer(),
+  definition: answer.json(),
+  guessed: Type.Boolean(),
+});
+
+/** What records still hold of fields that are gone. */
+function deletedFieldsRoute(ctx: ContextOf<DbAt>): Route {
+  return route(
+    "GET",
+    "/core/dbs/:db_id/deleted_fields",
+    {
+      summary: "List deleted fields, and other values under names that the schema does not have",
+      description:
+        "A schema that has such a `definition` again brings the field back with its values; of a name that never was a field it is `guessed`. `records` counts those of the newest 100,000 of a table that have a value. It takes the level `manage`.",
+      access: dbAccess,
+      answers: { 200: answer.list(DeletedField) },
+      responses: {
+        200: [{ table_name: null, name: "city", records: 12, definition: { type: "string" }, guessed: false }],
+      },
+    },
+    async (input) => {
+      const db = await openAt(ctx, input, input.params.db_id, "manage");
+      const tables = [...db.rules.tables.values()].filter(({ name }) => !db.rules.multiTable || name !== "");
+      const found = tables.map(async (table) => {
+        const moving = db.renames.flatMap((one) => (one.table === table.name ? [one.from] : []));
+        const all = await naming.unknownNames(ctx.sql, db, table.name, [...table.fields.keys(), ...moving]);
+        const fields = deletedFields(db.former, table, all);
+        return fields.map((one) => ({ table_name: table.name || null, ...one }));
+      });
+      return ok((await Promise.all(found)).flat());
+    },
   );
 }
 

@@ -242,7 +242,7 @@ function stateBefore(args: Args, db: Database): string {
 /** Under the names that its fields have today. */
 function named(args: Args, { former }: Database, data: string, table: string): string {
   if (former.length === 0) return data;
-  const names = `${args.bind(JSON.stringify(former), "text")}::jsonb`;
+  const names = `${args.bind(JSON.stringify(former, ["table", "from", "to", "schema", "plan"]), "text")}::jsonb`;
   return `record_as_named(${data}, ${names}, ${table}, h.schema_version, h.plan_version)`;
 }
 

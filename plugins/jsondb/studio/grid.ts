@@ -165,7 +165,10 @@ function closed(text: string, start: number, cell: string, end: number): Read {
 
 const mostColumns = 12;
 
-/** The columns of a grid: those of the schema, then what the records have beside, then the record's own. */
+/**
+ * The columns of a grid: those of the schema, then what the records have beside, which is shown if one asks for it or if
+ * there is no schema, then the record's own.
+ */
 export function columnsOf(
   fields: readonly Column[],
   rows: readonly Row[],
@@ -173,7 +176,7 @@ export function columnsOf(
   hasTables: boolean,
 ): { readonly all: readonly Column[]; readonly shown: readonly Column[] } {
   const known = new Set(fields.map(({ name }) => name));
-  const found = rows.slice(0, 200).flatMap(({ data }) => Object.keys(data));
+  const found = rows.slice(0, 200).flatMap(({ data }) => Object.keys(data).filter((name) => (data[name] ?? "") !== ""));
   const own = ["id", ...(hasTables ? ["table_name"] : []), "created_at", "updated_at"].filter(
     (name) => !known.has(name),
   );
@@ -182,7 +185,7 @@ export function columnsOf(
   const all = [...fields, ...others.map(untyped), ...own.map(untyped)];
   const wanted = chosen?.split(",").flatMap((name) => all.find((column) => column.name === name) ?? []) ?? [];
   if (wanted.length > 0) return { all, shown: wanted };
-  const first = [...fields, ...others.map(untyped)].slice(0, mostColumns);
+  const first = (fields.length > 0 ? fields : others.map(untyped)).slice(0, mostColumns);
   return { all, shown: [...first, ...(hasTables ? [untyped("table_name")] : []), untyped("created_at")] };
 }
 

@@ -44,3 +44,4 @@ export const restorePath = (db: string, id: string) =>
   `/core/dbs/${encodeURIComponent(db)}/trash/${encodeURIComponent(id)}/restore.json`;
 export const historyPath = (db: string) => `/core/dbs/${encodeURIComponent(db)}/history.json`;
 export const aggregatePath = (db: string) => `/core/dbs/${encodeURIComponent(db)}/aggregate.json`;
+export const deletedFieldsPath = (db: string) => `/core/dbs/${encodeURIComponent(db)}/deleted_fields.json`;

@@ -545,11 +545,16 @@ describe("a record's JSON", () => {
   });
 });
 
-test("columns are those of the schema, then what records have beside, then the record's own", () => {
+test("columns are those of the schema, then what records have beside, which one asks for, then the record's own", () => {
   const fields = [{ name: "name", type: "string" }] as const;
   const names = (chosen: string | null) => columnsOf(fields, [row({ name: 1, odd: 2 })], chosen, false);
   expect(names(null).all.map(({ name }) => name)).toEqual(["name", "odd", "id", "created_at", "updated_at"]);
-  expect(names(null).shown.map(({ name }) => name)).toEqual(["name", "odd", "created_at"]);
+  expect(names(null).shown.map(({ name }) => name)).toEqual(["name", "created_at"]);
+  expect(names("name,odd").shown.map(({ name }) => name)).toEqual(["name", "odd"]);
+  expect(columnsOf([], [row({ odd: 2, none: null })], null, false).shown.map(({ name }) => name)).toEqual([
+    "odd",
+    "created_at",
+  ]);
   expect(names("id,gone,name").shown.map(({ name }) => name)).toEqual(["id", "name"]);
 });
 

@@ -1,9 +1,12 @@
-/** Changes of a database's schema as requests, and the tables that a field may lead to. */
-import { ApiError, get, isMap, mapsIn, request, text, words } from "studio";
+/** Changes of a database's schema as requests, fields that go and come, and the tables that a field may lead to. */
+import { ApiError, get, isMap, mapsIn, request, text, toasts, words } from "studio";
 import type { Database } from "../database.svelte.ts";
-import { wordsOf } from "../look/kinds.ts";
-import { dbPath, recordsPath } from "../paths.ts";
+import { kindOf, wordsOf } from "../look/kinds.ts";
+import { bulkPath, dbPath, recordsPath, taskPath } from "../paths.ts";
 import { draftOf, schemaOf, type FieldDraft, type SchemaDraft } from "../schema.ts";
+import { taskOf } from "../transfer/tasks.ts";
+import { inTable, removeField, restoreField, withField } from "./changes.ts";
+import { say, texts } from "./words.ts";
 
 const mostAttempts = 4;
 
@@ -37,17 +40,20 @@ export async function writeSchema(
   database.show(json, headers);
 }
 
+/** The parameters that find the records of a table that have something in a field. */
+const having = ({ schema }: Database, table: string, name: string) =>
+  new URLSearchParams({ [`filter[${name}][ne]`]: "", ...(schema.multiTable && { table_name: table }) });
+
 /** How many records have something in a field; undefined where that cannot be told. */
 export async function usesOf(
-  { key, schema }: Database,
+  database: Database,
   table: string,
   name: string,
   signal?: AbortSignal,
 ): Promise<number | undefined> {
-  const asked = { [`filter[${name}][ne]`]: "", count: "true", limit: "1", fields: "id" };
-  const query = new URLSearchParams({ ...asked, ...(schema.multiTable && { table_name: table }) });
   try {
-    const { headers } = await get(`${recordsPath(key)}?${query}`, signal);
+    const path = `${recordsPath(database.key)}?${having(database, table, name)}&count=true&limit=1&fields=id`;
+    const { headers } = await get(path, signal);
     return Number(headers.get("x-total-count") ?? undefined) || 0;
   } catch {
     return undefined;
@@ -79,4 +85,96 @@ export async function allTables(): Promise<readonly OtherTable[]> {
 /** What people call a field. */
 export function labelOf({ name, more }: Pick<FieldDraft, "name" | "more">): string {
   return wordsOf(more?.["label"], text.language) || words(name);
+}
+
+/** Says what goes and what stays. Records keep what they have in the field, so that it comes back whole. */
+export async function removeWithUndo(database: Database, table: string, name: string, label: string): Promise<boolean> {
+  const before = database.schema.tables.find((one) => one.name === table);
+  const used = await usesOf(database, table, name);
+  try {
+    await changeSchema(database, (draft) => inTable(draft, table, (one) => removeField(one, name)));
+  } catch (error) {
+    toasts.fail(error);
+    return false;
+  }
+  const back = () =>
+    changeSchema(database, (draft) => inTable(draft, table, (one) => (before ? restoreField(one, before, name) : one)));
+  const stays = used ? text.count(texts().valuesStay, used) : "";
+  toasts.offerUndo(
+    `${say("fieldDeleted", { name: label })} ${stays}`.trim(),
+    () => void back().catch((error: unknown) => toasts.fail(error)),
+  );
+  return true;
+}
+
+/** Another field like it, without its values and without being unique. */
+export async function duplicateField(database: Database, table: string, name: string, next: string): Promise<void> {
+  const all = database.schema.tables.find((one) => one.name === table)?.fields ?? [];
+  const field = all.find((one) => one.name === name);
+  if (!field) return;
+  const full = { ...field.more, type: field.type, required: field.required };
+  const label = { [text.language]: say("copyOf", { name: labelOf(field) }) };
+  try {
+    await changeSchema(database, (draft) =>
+      withField(draft, table, next, { ...full, label, unique: undefined }, all.indexOf(field) + 1),
+    );
+    toasts.say(say("fieldAdded"));
+  } catch (error) {
+    toasts.fail(error);
+  }
+}
+
+const askAgainMs = 500;
+
+/** Deletes what records have in a field that is gone, and waits for the end. */
+export async function deleteValues(database: Database, table: string, name: string): Promise<void> {
+  const { key } = database;
+  const body = { op: "update", data: { [name]: null } };
+  let task = taskOf((await request("POST", `${bulkPath(key)}?${having(database, table, name)}`, { body })).json);
+  while (task?.status === "running") {
+    await new Promise((resolve) => setTimeout(resolve, askAgainMs));
+    task = taskOf((await get(taskPath(key, task.id))).json);
+  }
+  if (task?.error) throw new Error(task.error);
+}
+
+// What a rollup may be of: the links that lead to its table, and what can be worked out of the linking records.
+
+interface Incoming {
+  /** As `rollup.of` names the linking field. */
+  readonly of: string;
+  readonly label: string;
+  /** Those of the linking table. */
+  readonly fields: readonly FieldDraft[];
+}
+
+/** `self`: the table, as links may name it. */
+export function incoming(tables: readonly OtherTable[], self: readonly string[]): readonly Incoming[] {
+  return tables.flatMap(({ value, label, fields }) =>
+    fields
+      .filter(({ more }) => self.includes(String(more?.["link"])))
+      .map((field) => ({ of: `${value}.${field.name}`, label: `${label} · ${labelOf(field)}`, fields })),
+  );
+}
+
+/** Times have a first and a last one, but no sum. */
+export function measurable(fields: readonly FieldDraft[], op: string): readonly FieldDraft[] {
+  const types = op === "min" || op === "max" ? ["number", "integer", "date", "datetime"] : ["number", "integer"];
+  return fields.filter((field) => types.includes(field.type) && kindOf(field) !== "rollup");
+}
+
+/** The options of a field that shows this: an amount is shown as one. */
+export function rollupFrom(
+  { of, op = "count", field }: Readonly<Record<string, unknown>>,
+  links: readonly Incoming[],
+): Readonly<Record<string, unknown>> {
+  const measured = links.find((one) => one.of === of)?.fields.find(({ name }) => name === field && op !== "count");
+  const isTime = measured?.type === "date" || measured?.type === "datetime";
+  const isMoney = measured?.more?.["format"] === "money";
+  return {
+    type: isTime ? "datetime" : "number",
+    rollup: { of, op, ...(op !== "count" && typeof field === "string" && field !== "" && { field }) },
+    format: isMoney ? "money" : undefined,
+    currency: isMoney ? measured.more?.["currency"] : undefined,
+  };
 }
