@@ -55,7 +55,9 @@ export class Source {
   readonly columns: readonly Column[] = $derived(
     (this.preview?.columns ?? []).map((column) => {
       const chosen = this.targets[column.name];
-      return { ...column, target: chosen === undefined ? column.field : chosen };
+      // Whoever may add fields is offered one for a column that has none.
+      const mayAdd = !this.isPlain && column.type !== undefined && this.database?.may("manage") === true;
+      return { ...column, target: chosen === undefined ? (column.field ?? (mayAdd ? newField : null)) : chosen };
     }),
   );
   readonly isJson: boolean = $derived(this.preview?.format === "json" || this.preview?.format === "ndjson");

@@ -28,7 +28,7 @@ export const groups: readonly Group[] = [
   { name: "ai", lists: ["/core/prompts"] },
   {
     name: "admin",
-    lists: ["/account/users", "/account/api_tokens"],
+    lists: ["/account/users", "/account/api_tokens", "/core/activity"],
     module: "account",
   },
 ];
