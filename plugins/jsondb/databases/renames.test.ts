@@ -161,7 +161,7 @@ test("what names a renamed field goes on meaning it: access, public methods, vie
   const view = {
     name: "All",
     shared: true,
-    filters: { owner: "ann", "shop.name": "One", sum: { lt: 9 } },
+    filters: { owner: "ann", "shop.name": "One", sum: { lt: 9 }, any: [{ owner: "ann", sum: 5 }, { cost: { gt: 1 } }] },
     sort: ["-sum", "owner"],
     columns: ["owner", "sum"],
     group_by: "owner",
@@ -187,7 +187,12 @@ test("what names a renamed field goes on meaning it: access, public methods, vie
   expect(seen.json.map((one: { data: unknown }) => one.data)).toEqual([{ person: "ann", amount: 5, store: shop }]);
   const shown = await app.get(`/core/dbs/named/views/${own.id}`);
   expect(shown.json).toMatchObject({
-    filters: { person: "ann", "store.name": "One", amount: { lt: 9 } },
+    filters: {
+      person: "ann",
+      "store.name": "One",
+      amount: { lt: 9 },
+      any: [{ person: "ann", amount: 5 }, { price: { gt: 1 } }],
+    },
     sort: ["-amount", "person"],
     columns: ["person", "amount"],
     group_by: "person",

@@ -262,13 +262,20 @@ export function renamedView(view: NamingView, names: Names): NamingView {
   const one = (name: string) => names(name)[0] ?? name;
   const maybe = (name: string | null) => name && one(name);
   return {
-    filters: keysOf(view.filters, names),
+    filters: renamedFilters(view.filters, names),
     sort: view.sort.map((name) => (name.startsWith("-") ? `-${one(name.slice(1))}` : one(name))),
     columns: view.columns.map(one),
     groupBy: maybe(view.groupBy),
     dateField: maybe(view.dateField),
     coverField: maybe(view.coverField),
   };
+}
+
+/** Inside of the groups of `any`, too. */
+function renamedFilters(filters: unknown, names: Names): unknown {
+  const { any, ...fields } = isObject(filters) ? filters : {};
+  if (!Array.isArray(any)) return keysOf(filters, names);
+  return { ...Object(keysOf(fields, names)), any: any.map((one) => keysOf(one, names)) };
 }
 
 /** The schema of another database whose rollups are of these fields; the same one where none is. */

@@ -19,6 +19,7 @@ import { hiddenAlways, may } from "../access/reach.ts";
 import { dbAccess } from "../databases/cache.ts";
 import { tableNames, type Database } from "../databases/database.ts";
 import { fieldHintsIn } from "../search/query.ts";
+import { linkBefore } from "../links/links.ts";
 import { operators, readFilters, type Condition } from "../search/filters.ts";
 import type { Table } from "../databases/schema.ts";
 import { countViews, holdViews, viewsOf } from "../databases/store.ts";
@@ -52,7 +53,7 @@ const fields = {
     label: ["Filters", "Filtry", "Filter"],
     body: field.object(),
     blank: {},
-    doc: "field to value, or to { operator: value }",
+    doc: "field to value, or to { operator: value }; `any`: a list of such objects, of which one must hold whole",
     example: { status: "open", amount: { gte: 100 } },
   }),
   sort: column.texts({
@@ -195,7 +196,7 @@ type Named = Pick<Its["after"], "filters" | "sort" | "columns" | "groupBy" | "da
 
 function namesIn({ filters, sort, columns, groupBy, dateField, coverField }: Named): string[] {
   const single = [groupBy, dateField, coverField].filter((one) => one !== null);
-  return [...Object.keys(filters), ...sort.map(sortedField), ...columns, ...single];
+  return [...conditionsIn(filters).map(({ field: of }) => of), ...sort.map(sortedField), ...columns, ...single];
 }
 
 const sortedField = (sorted: string) => sorted.replace(/^-/, "");
@@ -206,23 +207,32 @@ export function withoutFields(value: Record<string, unknown>, hidden: ReadonlySe
   const isShown = (one: unknown) => typeof one !== "string" || !hidden.has(sortedField(one));
   return Object.fromEntries(
     Object.entries(value).map(([key, one]) => {
-      if (key === "filters") return [key, Object.fromEntries(Object.entries(one ?? {}).filter(([at]) => isShown(at)))];
+      if (key === "filters") return [key, shownOf(one ?? {}, isShown)];
       if (key === "sort" || key === "columns") return [key, Array.isArray(one) ? one.filter(isShown) : one];
       return [key, ["group_by", "date_field", "cover_field"].includes(key) && !isShown(one) ? null : one];
     }),
   );
 }
 
+/** Without the conditions on hidden fields, and without the groups that have no others. */
+function shownOf(filters: object, isShown: (field: string) => boolean): Record<string, unknown> {
+  const shown = Object.entries(filters).flatMap(([key, value]: [string, unknown]) => {
+    if (!isAny(key, value)) return isShown(key) ? [[key, value] as const] : [];
+    const groups = value.map((one) => Object.fromEntries(Object.entries(one ?? {}).filter(([at]) => isShown(at))));
+    const left = groups.filter((one) => Object.keys(one).length > 0);
+    return left.length > 0 ? [[key, left] as const] : [];
+  });
+  return Object.fromEntries(shown);
+}
+
 /** What a view looks at, as parameters of a list, and as somebody sees it from whom these fields are hidden. */
 export function parametersOf({ filters, sort, columns, tableName }: ViewRow, hidden: ReadonlySet<string>) {
   const isShown = (one: string) => !hidden.has(sortedField(one));
-  const conditions = Object.entries(filters)
-    .filter(([one]) => isShown(one))
-    .flatMap(([one, value]: [string, unknown]) => conditionsOn(one, value, () => {}));
   return {
     table_name: tableName,
-    filters: conditions.flatMap(({ field: of, op, value }): [string, string][] => {
-      const key = op === "eq" ? `filter[${of}]` : `filter[${of}][${op}]`;
+    filters: conditionsIn(shownOf(filters, isShown)).flatMap(({ group, field: of, op, value }): [string, string][] => {
+      const place = `${group === undefined ? "filter" : `any[${group}]`}[${of}]`;
+      const key = op === "eq" ? place : `${place}[${op}]`;
       return typeof value === "string" ? [[key, value]] : value.map((one) => [`${key}[]`, one]);
     }),
     sort: sort.find(isShown),
@@ -230,12 +240,13 @@ export function parametersOf({ filters, sort, columns, tableName }: ViewRow, hid
   };
 }
 
-/** Checked as a search would read them; each begins with its place. `filters`: field to value, or to { operator: value }. */
+/** Checked as a search would read them; each begins with its place. */
 function mistakesInFilters(table: Table, filters: object): string[] {
   const mistakes: string[] = [];
-  const conditions = Object.entries(filters).flatMap(([key, value]: [string, unknown]) =>
-    conditionsOn(key, value, (message) => void mistakes.push(message)),
-  );
+  const conditions = conditionsIn(filters, (message) => void mistakes.push(message));
+  for (const { group, field: of } of conditions)
+    if (group !== undefined && linkBefore(table, of) !== undefined)
+      mistakes.push(`any[${group}].${of.slice(0, 60)}: groups take no field of a link`);
   if (mistakes.length > 0) return mistakes.slice(0, 50);
   try {
     readFilters(table, conditions);
@@ -244,6 +255,26 @@ function mistakesInFilters(table: Table, filters: object): string[] {
     throw error;
   }
   return [];
+}
+
+/** A list called `any` has the groups of which one must hold whole; a field of that name has no list. */
+function isAny(key: string, value: unknown): value is unknown[] {
+  return key === "any" && Array.isArray(value);
+}
+
+/** `filters`: field to value, or to { operator: value }, and `any` to a list of the same. */
+function conditionsIn(filters: object, say: (message: string) => void = () => {}): Condition[] {
+  return Object.entries(filters).flatMap(([key, value]: [string, unknown]) => {
+    if (!isAny(key, value)) return conditionsOn(key, value, say);
+    if (value.length === 0) say("any has no group");
+    return value.flatMap((one, at) => {
+      const inside = isObject(one) ? Object.entries(one) : [];
+      if (inside.length === 0) say(`any[${at}] must be an object with conditions`);
+      return inside
+        .flatMap(([of, its]) => conditionsOn(of, its, (message) => say(`any[${at}].${message}`)))
+        .map((condition) => ({ ...condition, group: String(at) }));
+    });
+  });
 }
 
 function conditionsOn(key: string, value: unknown, say: (message: string) => void): Condition[] {

@@ -134,7 +134,12 @@ describe("whose they are", () => {
 describe("what they hold", () => {
   const whole = {
     kind: "board",
-    filters: { status: "open", amount: { gte: 10, in: [10, 20] }, margin: { gt: 3 } },
+    filters: {
+      status: "open",
+      amount: { gte: 10, in: [10, 20] },
+      margin: { gt: 3 },
+      any: [{ title: "a", margin: 1 }, { margin: 2 }, { amount: { lt: 9 } }],
+    },
     sort: ["-margin", "-amount"],
     columns: ["title", "margin", "amount"],
     group_by: "margin",
@@ -146,7 +151,11 @@ describe("what they hold", () => {
     const made = await make({ ...whole, shared: true }, boss);
     expect([made.json, made.headers.get("warning")]).toMatchObject([{ ...whole, table_name: null, position: 0 }, null]);
     const shown = {
-      filters: { status: "open", amount: { gte: 10, in: [10, 20] } },
+      filters: {
+        status: "open",
+        amount: { gte: 10, in: [10, 20] },
+        any: [{ title: "a" }, { amount: { lt: 9 } }],
+      },
       sort: ["-amount"],
       columns: ["title", "amount"],
       group_by: null,
@@ -160,6 +169,8 @@ describe("what they hold", () => {
   });
 
   test("fields that there are not, or are hidden, are named in Warning", async () => {
+    const grouped = await make({ filters: { any: [{ status: "open" }, { stauts: "open" }] } }, ann);
+    expect([grouped.status, grouped.headers.get("warning")]).toEqual([201, expect.stringContaining("stauts")]);
     const unknown = await make({ columns: ["titel"], sort: ["-margin"] }, ann);
     expect([unknown.status, unknown.json.columns]).toEqual([201, ["titel"]]);
     expect(unknown.headers.get("warning")).toContain("titel");
@@ -185,6 +196,10 @@ describe("what they hold", () => {
     [{ filters: { amount: { above: 1 } } }, "filters", "amount.above is no operator: they are gt"],
     [{ filters: { amount: { gt: "x" } } }, "filters", "`amount` gt: must be a number"],
     [{ filters: { amount: {} } }, "filters", "amount has no operator"],
+    [{ filters: { any: [] } }, "filters", "any has no group"],
+    [{ filters: { any: [{ title: "a" }, {}] } }, "filters", "any[1] must be an object with conditions"],
+    [{ filters: { any: [{ amount: { above: 1 } }] } }, "filters", "any[0].amount.above is no operator"],
+    [{ filters: { any: [{ amount: { gt: "x" } }] } }, "filters", "`amount` gt: must be a number"],
     [{ filters: { amount: [1] } }, "filters", "amount must be one value"],
     [{ filters: { amount: { in: [null] } } }, "filters", "amount.in must be a text"],
     [{ filters: Object.fromEntries(Array.from({ length: 21 }, (_, n) => [`f${n}`, 1])) }, "filters", "at most 20"],

@@ -258,6 +258,11 @@ describe("links in an export", () => {
     ]);
     expect((await app.get(path("columns=no&sort=no&filter[no][gt]=1"))).text).toBe("no\r\n2\r\n3\r\n");
     expect((await app.get(path("").replace("format=csv", "format=json"))).json).toHaveLength(2);
+    const any = [{ no: 2 }, { no: 3, customer: { ne: "" } }];
+    const grouped = await app.post("/core/dbs/linked/views", { view: { ...view, filters: { any }, columns: ["no"] } });
+    const ofGroups = path("").replace(saved.json.id, grouped.json.id);
+    expect((await app.get(ofGroups)).text).toBe("no\r\n3\r\n2\r\n");
+    expect((await app.get(`${ofGroups}any[0][no]=1`)).status).toBe(400);
     const who = await person(app, { role: "user" });
     expect((await app.get(path(""), { token: who.token })).status).toBe(404);
     expect((await app.get(path("").replace(saved.json.id, order))).status).toBe(404);

@@ -118,6 +118,8 @@ async function withView(at: ViewAt, query: URLSearchParams, format: ExportFormat
     await found(View, at, refOf(View, id)),
     hiddenAlways(at.db.reach),
   );
+  const hasGroups = (of: Iterable<[string, string]>) => [...of].some(([name]) => name.startsWith("any["));
+  if (hasGroups(query) && hasGroups(filters)) throw badRequest("the view has groups of filters: leave out `any`");
   const all = new URLSearchParams([...query, ...filters]);
   if (table_name !== null && !query.has("table_name")) all.set("table_name", table_name);
   if (sort !== undefined && !query.has("sort")) all.set("sort", sort);
