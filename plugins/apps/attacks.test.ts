@@ -291,7 +291,7 @@ describe("a token that is not ours", () => {
   const key = "a secret key of the tests, 32 characters or more";
   const claims = (appId: string) => {
     const admin = { userId: 1, tokenId: 1 };
-    return { accountId: 1, appId, viewer: admin, visitor: "v" };
+    return { accountId: 1, appId, viewer: admin, visitor: "v", isDraft: false };
   };
 
   test("forged, changed, cut or of another key is 401", async () => {

@@ -80,6 +80,7 @@ export interface AppGrant {
   readonly dbCodes: readonly string[];
   /** The visitor's value of `{cookie_key}`, because a sandboxed page sends no cookies. */
   readonly visitor: string;
+  readonly isDraft?: boolean; // its author's preview, which works while the app is off
 }
 
 export interface Credential {

@@ -18,6 +18,7 @@ const asked = {
   appId: "019a9c1e-0000-7000-8000-000000000003",
   viewer: { userId: 3, tokenId: 5 },
   visitor: "v1",
+  isDraft: false,
 };
 
 /** Tokens, and a clock that the test sets. */
@@ -36,6 +37,7 @@ describe("a page's token", () => {
   test.each([
     ["of a person", asked],
     ["of nobody", { ...asked, viewer: null }],
+    ["of the author of a draft", { ...asked, isDraft: true }],
     ["of somebody without a visitor's key", { ...asked, visitor: "" }],
   ])("%s says what was claimed, for an hour", (_, claims) => {
     const { clock, tokens } = tokensAt(start);

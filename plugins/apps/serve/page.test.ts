@@ -100,6 +100,24 @@ describe("who is shown an app", () => {
     expect((await app.post("/core/apps/preview.json", { app: { id, ...changes } })).status).toBe(200);
   });
 
+  test("the draft of an app that is off reads its data, for its author and as long as they may build apps", async () => {
+    await app.post("/core/dbs.json", { db: { name: "Plans", code: "plans" } });
+    const { id } = await make({ db_code: "plans", active: false });
+    const author = await person(app, { role: "admin" });
+    const asked = { token: author.token };
+    const { url } = (await app.post("/core/apps/preview.json", { app: { id, name: "Draft" } }, asked)).json;
+    const token: string = dataOf((await app.get(url, asked)).text).token.value;
+    const read = async (code: string) => (await app.get(`/core/dbs/${code}/records.json`, { token })).status;
+    expect([await read("plans"), await read("menu")]).toEqual([200, 404]);
+    const renewed = await app.post(`/core/apps/${id}/token.json`, {}, { token });
+    expect([renewed.status, typeof renewed.json.token]).toEqual([200, "string"]);
+    const narrowed = { user: { role: "guest", privileges: ["dbs"] } };
+    expect((await app.patch(`/account/users/${author.id}.json`, narrowed)).status).toBe(200);
+    expect(await read("plans")).toBe(401);
+    await app.patch(`/core/apps/${id}.json`, { app: { active: true } });
+    expect(await read("plans")).toBe(200);
+  });
+
   test("what is inactive or unknown is 404, as a page for a browser", async () => {
     const { id, path } = await make({ public: true, active: false });
     const places = [

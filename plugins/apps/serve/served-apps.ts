@@ -16,12 +16,17 @@ export async function findForPage(
   return app?.active ? app : undefined;
 }
 
-/** The same without its build. */
-export async function findActive(ctx: AppsContext, accountId: number, codeOrId: string): Promise<AppMeta | undefined> {
+/** The same without its build; for a draft of it, one that is off too. */
+export async function findActive(
+  ctx: AppsContext,
+  accountId: number,
+  codeOrId: string,
+  isDraft = false,
+): Promise<AppMeta | undefined> {
   if (!isKey(codeOrId)) return undefined;
   const key = keyOf(accountId, codeOrId);
   const app = ctx.metas.peek(key) ?? (await ctx.metas.get(key));
-  return app?.active ? app : undefined;
+  return app && (app.active || isDraft) ? app : undefined;
 }
 
 /** After the commit, before the answer. */
@@ -64,7 +69,7 @@ export async function appFor(
   { account, app }: Pick<RequestInput, "account" | "app">,
   codeOrId: string,
 ): Promise<AppMeta> {
-  const found = await findActive(ctx, account.id, codeOrId);
+  const found = await findActive(ctx, account.id, codeOrId, app?.isDraft);
   if (!found || (app && app.appId !== found.id)) throw notFound("there is no such app");
   return found;
 }

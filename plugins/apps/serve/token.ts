@@ -4,15 +4,18 @@ import type { Caller, Secrets } from "platform";
 import type { ForeignCredential } from "../../tokens/api.ts";
 import type { AppMeta } from "../store.ts";
 import type { AppsContext } from "../context.ts";
+import type { ShownApp } from "./page.ts";
+import { App } from "../manage/app.ts";
 
 /** The token for a page that is being loaded. Without sign-in (`caller` null) only public apps are ever shown. */
 export function tokenFor(
   ctx: AppsContext,
-  app: Pick<AppMeta, "id" | "accountId">,
+  app: Pick<ShownApp, "id" | "accountId" | "isDraft">,
   { caller, visitor }: { readonly caller: Caller | null; readonly visitor: string },
 ): IssuedAppToken {
   const viewer = caller && { userId: caller.user.id, tokenId: caller.tokenId };
-  return issue(ctx.secrets, { accountId: app.accountId, appId: app.id, viewer, visitor });
+  const { id: appId, accountId, isDraft = false } = app;
+  return issue(ctx.secrets, { accountId, appId, viewer, visitor, isDraft });
 }
 
 /** The same claims for another hour; undefined if the token is none. */
@@ -21,19 +24,33 @@ export function renew(ctx: AppsContext, token: string): IssuedAppToken | undefin
   return claims && issue(ctx.secrets, claims);
 }
 
-/** Reads what the token opens now. The caller of this checks the person's own rights. */
+/**
+ * Reads what the token opens now. The caller of this checks the person's own rights. The draft of an app that is off works
+ * for its author, as long as they may build apps.
+ */
 export async function verify(ctx: AppsContext, token: string): Promise<ForeignCredential | undefined> {
   const claims = read(ctx.secrets, token);
-  const app = claims && (await servedApps.findActive(ctx, claims.accountId, claims.appId));
-  return app && (claims.viewer !== null || app.public) ? credentialOf(claims, app) : undefined;
+  if (!claims) return undefined;
+  const { accountId, appId, viewer, isDraft } = claims;
+  const app = await servedApps.findActive(ctx, accountId, appId, isDraft);
+  if (!app || (viewer === null && !app.public)) return undefined;
+  if (!app.active && !(await mayBuild(ctx, viewer))) return undefined;
+  return credentialOf(claims, app);
+}
+
+async function mayBuild({ accounts }: AppsContext, viewer: Claims["viewer"]): Promise<boolean> {
+  return viewer !== null && (await accounts.access(viewer.userId))?.privileges.has(App.privilege) === true;
 }
 
 /**
  * A viewer's token also opens the private API, if the viewer may use it. jsondb limits it to the app's own databases, and
  * media to the app's own folder.
  */
-function credentialOf({ accountId, viewer, visitor }: Claims, { id, dbCodes }: AppMeta): ForeignCredential {
-  return { accountId, viewer, privileges: ["dbs", "media"], app: { appId: id, dbCodes, visitor } };
+function credentialOf(
+  { accountId, viewer, visitor, isDraft }: Claims,
+  { id: appId, dbCodes }: AppMeta,
+): ForeignCredential {
+  return { accountId, viewer, privileges: ["dbs", "media"], app: { appId, dbCodes, visitor, isDraft } };
 }
 
 // The token that an app's page carries: `capp_`, its claims and our signature. behaviour B.10. It only claims who
@@ -48,6 +65,8 @@ export interface Claims {
   readonly viewer: { readonly userId: number; readonly tokenId: number } | null;
   /** The visitor's value of `{cookie_key}`. */
   readonly visitor: string;
+  /** Of the preview of a saved app. */
+  readonly isDraft: boolean;
   readonly expiresAt: number;
 }
 
@@ -80,12 +99,14 @@ export function read(secrets: Pick<Secrets, "verify">, token: string, now: numbe
 }
 
 /** Without blanks, and without a dot, which separates the signature. */
-function written({ accountId, appId, viewer, visitor, expiresAt }: Claims, issuedAt: number): string {
-  return [accountId, appId, viewer?.userId ?? 0, viewer?.tokenId ?? 0, issuedAt, expiresAt, visitor].join("~");
+function written({ accountId, appId, viewer, visitor, isDraft, expiresAt }: Claims, issuedAt: number): string {
+  const { userId = 0, tokenId = 0 } = viewer ?? {};
+  return [accountId, appId, userId, tokenId, issuedAt, expiresAt, visitor, ...(isDraft ? ["draft"] : [])].join("~");
 }
 
 function readClaims(payload: string): Claims {
-  const [accountId, appId = "", userId, tokenId, , expiresAt, visitor = ""] = payload.split("~");
+  const [accountId, appId = "", userId, tokenId, , expiresAt, visitor = "", kind] = payload.split("~");
   const viewer = userId === "0" ? null : { userId: Number(userId), tokenId: Number(tokenId) };
-  return { accountId: Number(accountId), appId, viewer, visitor, expiresAt: Number(expiresAt) };
+  const isDraft = kind === "draft";
+  return { accountId: Number(accountId), appId, viewer, visitor, isDraft, expiresAt: Number(expiresAt) };
 }
