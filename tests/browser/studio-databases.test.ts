@@ -571,6 +571,40 @@ test("groups are drawn as bars that lead to their records, and a view is kept fo
   expect(session.faults).toEqual([]);
 });
 
+test("filters that any one of holds are counted while one types, and a view keeps them", async () => {
+  const rows = [
+    { city: "Łódź", age: 1 },
+    { city: "Opole", age: 50 },
+    { city: "Opole", age: 2 },
+  ];
+  await database(
+    "any",
+    rows.map((row, at) => ({ name: `N${at}`, ...row })),
+  );
+  await using session = await opened("/studio/core/dbs/any/records?filter[city]=Łódź&filter[age][gt]=40");
+  const { page } = session;
+  await page.getByRole("button", { name: "Filter", exact: true }).click();
+  const popup = page.getByRole("group", { name: "Filter", exact: true });
+  await popup.getByText("0 records").waitFor();
+  await popup.getByLabel("Show records where").selectOption("any of these");
+  await popup.getByText("2 records").waitFor();
+  await popup.getByRole("button", { name: "Apply" }).click();
+  await page.waitForURL(/any%5B1%5D/);
+  await page.getByText("Records: 2").waitFor();
+  await page.getByRole("button", { name: "New view" }).click();
+  await page.getByLabel("Name of this view").fill("Either");
+  await page.keyboard.press("Enter");
+  await page.getByRole("link", { name: "Either" }).waitFor();
+  expect((await app.get("/core/dbs/any/views.json")).json).toMatchObject([
+    { filters: { any: [{ city: "Łódź" }, { age: { gt: "40" } }] } },
+  ]);
+  await page.getByRole("link", { name: "All records" }).click();
+  await page.getByText("Records: 3").waitFor();
+  await page.getByRole("link", { name: "Either" }).click();
+  await page.getByText("Records: 2").waitFor();
+  expect(session.faults).toEqual([]);
+});
+
 test("views that the Studio once kept among the preferences are views of the table", async () => {
   await database("moved", [{ name: "A", age: 1 }]);
   const { id } = (await app.get("/core/dbs/moved.json")).json;

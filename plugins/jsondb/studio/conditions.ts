@@ -6,6 +6,8 @@ export const operators = ["eq", "contains", "ne", "gt", "gte", "lt", "lte", "in"
 export type Operator = (typeof operators)[number];
 
 export interface Condition {
+  /** The number of its group, of which one must hold whole. Undefined: the condition must hold. */
+  readonly group?: number;
   readonly field: string;
   readonly op: Operator;
   readonly value: string;
@@ -22,15 +24,15 @@ export function needsValue(op: Operator): boolean {
   return op !== "empty" && op !== "filled";
 }
 
-/** Reads the conditions of an address. Groups (`any[0][…]`) are kept as they are, see `othersOf`. */
+/** Reads the conditions of an address. */
 export function conditionsOf(search: URLSearchParams): Condition[] {
   return [...search].flatMap(([name, value]) => {
-    if (!name.startsWith("filter[") || !name.endsWith("]")) return [];
-    const inside = name.slice("filter[".length, -1);
+    const [, group, inside] = /^(?:filter|any\[(\d{1,3})\])\[(.{1,600})\]$/s.exec(name) ?? [];
+    if (inside === undefined) return [];
     const at = inside.lastIndexOf("][");
     const op = at < 0 ? "eq" : inside.slice(at + 2);
     const field = at < 0 ? inside : inside.slice(0, at);
-    return [conditionOf(field, op, value)];
+    return [{ ...conditionOf(field, op, value), ...(group !== undefined && { group: Number(group) }) }];
   });
 }
 
@@ -42,13 +44,14 @@ function conditionOf(field: string, op: string, value: string): Condition {
 }
 
 /** The parameter of a condition; undefined where its value is still to be typed. */
-export function parameterOf({ field, op, value }: Condition): readonly [string, string] | undefined {
-  if (op === "empty") return [`filter[${field}]`, ""];
-  if (op === "filled") return [`filter[${field}][ne]`, ""];
+export function parameterOf({ group, field, op, value }: Condition): readonly [string, string] | undefined {
+  const place = `${group === undefined ? "filter" : `any[${group}]`}[${field}]`;
+  if (op === "empty") return [place, ""];
+  if (op === "filled") return [`${place}[ne]`, ""];
   if (value === "") return undefined;
-  if (op === "eq") return [`filter[${field}]`, value];
-  if (op === "contains") return [`filter[${field}]`, `*${value}*`];
-  return [`filter[${field}][${op}]`, value];
+  if (op === "eq") return [place, value];
+  if (op === "contains") return [place, `*${value}*`];
+  return [`${place}[${op}]`, value];
 }
 
 /** What a new record has so that these conditions find it. */
@@ -56,7 +59,9 @@ export function valuesOf(
   conditions: readonly Condition[],
   typeOf: (field: string) => FieldType | undefined,
 ): Record<string, unknown> {
-  const given = conditions.filter(({ field, op, value }) => op === "eq" && value !== "" && !isOwn(field));
+  const given = conditions.filter(
+    ({ group, field, op, value }) => group === undefined && op === "eq" && value !== "" && !isOwn(field),
+  );
   const values = given.flatMap(({ field, value }) => {
     const type = typeOf(field);
     const typed = typedValue(type, value);
@@ -65,22 +70,30 @@ export function valuesOf(
   return Object.fromEntries(values);
 }
 
-/** The groups of an address, which only one who writes addresses uses. */
-export function groupsOf(search: URLSearchParams): [string, string][] {
-  return [...search].filter(([name]) => name.startsWith("any["));
+/** With one more: among those that must hold, or as a group of its own. */
+export function withOneMore(conditions: readonly Condition[], field: string, isAny: boolean): Condition[] {
+  const begun: Condition = { field, op: "eq", value: "" };
+  const next = Math.max(-1, ...conditions.map(({ group = -1 }) => group)) + 1;
+  if (isAny) return [...conditions, { ...begun, group: next }];
+  const grouped = conditions.filter(({ group }) => group !== undefined);
+  return [...conditions.filter(({ group }) => group === undefined), begun, ...grouped];
+}
+
+/** All of them hold, or any one. */
+export function joined(conditions: readonly Condition[], isAny: boolean): Condition[] {
+  return conditions.map(({ field, op, value }, at) => ({ field, op, value, ...(isAny && { group: at }) }));
 }
 
 /** The fields that filters and the order name: what they cost depends on their indexes. */
 export function fieldsAsked(search: URLSearchParams): string[] {
   const sorted = (search.get("sort") ?? "").replace(/^-/, "");
-  const grouped = groupsOf(search).map(([name]) => /^any\[\d+\]\[(.+?)\](?:\[\w+\])?$/.exec(name)?.[1] ?? "");
-  const names = [...conditionsOf(search).map(({ field }) => field), ...grouped, sorted];
+  const names = [...conditionsOf(search).map(({ field }) => field), sorted];
   return [...new Set(names.filter((name) => name !== ""))];
 }
 
 /** The address with these conditions instead of those that it has. */
 export function withConditions(search: URLSearchParams, conditions: readonly Condition[]): string {
-  const next = new URLSearchParams([...search].filter(([name]) => !name.startsWith("filter[")));
+  const next = new URLSearchParams([...search].filter(([name]) => !/^(?:filter|any)\[/.test(name)));
   for (const condition of conditions) {
     const parameter = parameterOf(condition);
     if (parameter) next.append(parameter[0], parameter[1]);
@@ -101,7 +114,6 @@ export function recordQuery(search: URLSearchParams, table: string | undefined):
     const parameter = parameterOf(condition);
     if (parameter) query.append(parameter[0], parameter[1]);
   }
-  for (const [name, value] of groupsOf(search)) query.append(name, value);
   return query;
 }
 

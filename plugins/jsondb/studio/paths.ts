@@ -6,6 +6,8 @@ export const pageSize = 50;
 /** As Rows asks for them, in a database whose first table the address need not name. */
 export const firstRecordsPath = (db: string, query: URLSearchParams) =>
   `${recordsPath(db)}?${new URLSearchParams([...query, ["limit", String(pageSize)]])}`;
+/** How many there are is in a header. */
+export const countPath = (db: string, query: string) => `${recordsPath(db)}?${query}&count=true&limit=1&fields=id`;
 export const recordPath = (db: string, id: string) =>
   `/core/dbs/${encodeURIComponent(db)}/records/${encodeURIComponent(id)}.json`;
 export const batchPath = (db: string) => `/core/dbs/${encodeURIComponent(db)}/batch.json`;

@@ -8,10 +8,13 @@ import {
   bulkCall,
   conditionsOf,
   fieldsAsked,
+  joined,
   operatorsOf,
   parameterOf,
   recordQuery,
+  valuesOf,
   withConditions,
+  withOneMore,
 } from "./conditions.ts";
 import {
   canEditInCell,
@@ -226,6 +229,8 @@ describe("filters", () => {
     ["filter[city]=", { field: "city", op: "empty", value: "" }],
     ["filter[city][ne]=", { field: "city", op: "filled", value: "" }],
     ["filter[city][null]=true", { field: "city", op: "null", value: "true" }],
+    ["any[2][city]=*od*", { group: 2, field: "city", op: "contains", value: "od" }],
+    ["any[0][age][gt]=30", { group: 0, field: "age", op: "gt", value: "30" }],
   ] as const)("%s", (text, condition) => {
     const search = new URLSearchParams(text);
     expect(conditionsOf(search)).toEqual([condition]);
@@ -235,9 +240,26 @@ describe("filters", () => {
   test("replace those of an address, and leave the rest", () => {
     const search = new URLSearchParams("sort=-age&filter[a]=1&table=t&any[0][b][gt]=2");
     const next = new URLSearchParams(withConditions(search, [{ field: "c", op: "lt", value: "3" }]));
-    expect([...next.keys()]).toEqual(["sort", "table", "any[0][b][gt]", "filter[c][lt]"]);
+    expect([...next.keys()]).toEqual(["sort", "table", "filter[c][lt]"]);
     expect(withConditions(new URLSearchParams("filter[a]=1"), [{ field: "a", op: "gt", value: "" }])).toBe("");
     expect(fieldsAsked(search)).toEqual(["a", "b", "age"]);
+  });
+
+  test("hold all, or any one of them; of groups a view keeps each", () => {
+    const search = new URLSearchParams("filter[a]=1&any[0][b]=2&any[0][c]=3&any[4][b][gt]=5&sort=a");
+    const conditions = conditionsOf(search);
+    expect(withOneMore(conditions, "d", false).map(({ group }) => group)).toEqual([undefined, undefined, 0, 0, 4]);
+    expect(withOneMore(conditions, "d", true).at(-1)).toEqual({ field: "d", op: "eq", value: "", group: 5 });
+    expect(joined(conditions, true).map(({ group }) => group)).toEqual([0, 1, 2, 3]);
+    expect(withConditions(new URLSearchParams(), joined(conditions, false).slice(1, 2))).toBe("?filter%5Bb%5D=2");
+    const body = bodyOf(search);
+    expect(body["filters"]).toEqual({ a: "1", any: [{ b: "2", c: "3" }, { b: { gt: "5" } }] });
+    const [view] = viewOf({ id: "v", name: "V", ...body });
+    if (!view) throw new Error("no view");
+    expect([...queryOf(view).keys()]).toEqual(["view", "filter[a]", "any[0][b]", "any[0][c]", "any[1][b][gt]", "sort"]);
+    expect([differs(search, view), differs(new URLSearchParams("filter[a]=1&sort=a"), view)]).toEqual([false, true]);
+    // What must hold is what a new record begins with, not what may.
+    expect(valuesOf(conditions, () => "string")).toEqual({ a: "1" });
   });
 
   test("are asked of the API without what is the Studio's own", () => {

@@ -5,7 +5,16 @@
 import { ApiError, followEvents, get, isMap, mapsIn, messageOf, ownOf, parseJson, request, same, toasts } from "studio";
 import { cellText, rowOf, valueAt, type Row } from "../cells.ts";
 import type { PasteOperation } from "../grid.ts";
-import { batchPath, eventsPath, linkedPath, pageSize, recordPath, recordsPath, restorePath } from "../paths.ts";
+import {
+  batchPath,
+  countPath,
+  eventsPath,
+  linkedPath,
+  pageSize,
+  recordPath,
+  recordsPath,
+  restorePath,
+} from "../paths.ts";
 import { say } from "../words.ts";
 
 const mostPages = 40;
@@ -183,12 +192,8 @@ export class Rows {
 
   private async countAll(): Promise<void> {
     const { generation } = this;
-    const query = new URLSearchParams(this.matching);
-    query.set("count", "true");
-    query.set("limit", "1");
-    query.set("fields", "id");
     try {
-      const { headers } = await get(`${recordsPath(this.db)}?${query}`, this.stop.signal);
+      const { headers } = await get(countPath(this.db, this.matching), this.stop.signal);
       const total = headers.get("x-total-count");
       if (generation !== this.generation || total === null) return;
       this.total = Number(total);

@@ -46,14 +46,21 @@ export function viewOf(value: unknown): View[] {
 export function queryOf({ id, table, filters, sort, columns }: View): URLSearchParams {
   const query = new URLSearchParams({ view: id });
   if (table !== null) query.set("table", table);
-  for (const [field, given] of Object.entries(filters)) {
-    const operators = isMap(given) ? Object.entries(given) : [["eq", given] as const];
-    for (const [op, value] of operators)
-      query.append(op === "eq" ? `filter[${field}]` : `filter[${field}][${op}]`, filterText(value));
-  }
+  const { any, ...fields } = filters;
+  append(query, "filter", Array.isArray(any) ? fields : filters);
+  if (Array.isArray(any))
+    for (const [at, group] of any.entries()) append(query, `any[${at}]`, isMap(group) ? group : {});
   if (sort) query.set("sort", sort);
   if (columns.length > 0) query.set("cols", columns.join(","));
   return query;
+}
+
+function append(query: URLSearchParams, place: string, filters: View["filters"]): void {
+  for (const [field, given] of Object.entries(filters)) {
+    const operators = isMap(given) ? Object.entries(given) : [["eq", given] as const];
+    for (const [op, value] of operators)
+      query.append(op === "eq" ? `${place}[${field}]` : `${place}[${field}][${op}]`, filterText(value));
+  }
 }
 
 function filterText(value: unknown): string {
@@ -67,18 +74,22 @@ const spelled: Partial<Record<Operator, "eq" | "ne">> = { contains: "eq", empty:
 /** What a view keeps of an address: as the body of a request. */
 export function bodyOf(query: URLSearchParams): Record<string, unknown> {
   const filters: Record<string, unknown> = {};
+  const groups = new Map<number, Record<string, unknown>>();
   for (const condition of conditionsOf(query)) {
+    const { group } = condition;
+    const into = group === undefined ? filters : (groups.get(group) ?? {});
     const [, value] = parameterOf(condition) ?? [];
     if (value === undefined) continue;
     const op = spelled[condition.op] ?? condition.op;
-    const before = filters[condition.field];
+    if (group !== undefined) groups.set(group, into);
+    const before = into[condition.field];
     const others = isMap(before) ? before : before === undefined ? {} : { eq: before };
-    filters[condition.field] =
+    into[condition.field] =
       op === "eq" && before === undefined ? value : { ...others, [op]: op === "in" ? value.split(",") : value };
   }
   return {
     table_name: query.get("table"),
-    filters,
+    filters: groups.size === 0 ? filters : { ...filters, any: [...groups.values()] },
     sort: query.get("sort") ? [query.get("sort")] : [],
     columns: query.get("cols")?.split(",") ?? [],
   };
