@@ -605,6 +605,60 @@ test("filters that any one of holds are counted while one types, and a view keep
   expect(session.faults).toEqual([]);
 });
 
+test("records stand in groups that keys open and close, and a view keeps them", async () => {
+  const status = { type: "string", choices: ["new", { value: "done", label: "Done", color: "green" }] };
+  const rows = Array.from({ length: 120 }, (_, at) => ({
+    name: `N${at}`,
+    status: at === 0 ? null : at < 4 ? "new" : "done",
+  }));
+  await database("grouped", rows, { fields: { name: "string", status }, indexed_fields: ["status", "name"] });
+  await using session = await opened("/studio/core/dbs/grouped/records?sort=name");
+  const { page } = session;
+  await page.getByRole("button", { name: "Group", exact: true }).click();
+  await page.getByRole("group", { name: "Group", exact: true }).getByRole("button", { name: "Status" }).click();
+  await page.waitForURL(/group=status/);
+  const head = (name: string) => grid(page).getByRole("button", { name, exact: true });
+  await cell(page, "N1").waitFor();
+  expect(await grid(page).getAttribute("aria-rowcount")).toBe("124");
+  // Its records are read when somebody comes to them, and in the same order.
+  await cell(page, "N1").click();
+  await page.keyboard.press("ArrowUp");
+  await page.locator("button:focus", { hasText: "new" }).waitFor();
+  expect(await head("new 3").getAttribute("aria-expanded")).toBe("true");
+  await page.keyboard.press("Enter");
+  await cell(page, "N1").waitFor({ state: "detached" });
+  expect(await head("new 3").getAttribute("aria-expanded")).toBe("false");
+  await page.keyboard.press("Control+End");
+  await cell(page, "N0").waitFor();
+  await page.keyboard.press("ArrowUp");
+  await page.locator("button:focus", { hasText: "(empty) 1" }).waitFor();
+  await page.keyboard.press("ArrowUp");
+  await cell(page, "N99").waitFor();
+  await cell(page, "N99").press("Space");
+  const panel = page.getByRole("complementary", { name: "N99" });
+  await panel.getByText("116 of 116").waitFor();
+  await panel.getByRole("button", { name: "Previous record" }).click();
+  await page.getByRole("complementary", { name: "N98" }).getByText("115 of 116").waitFor();
+  await page.keyboard.press("Escape");
+  await page.getByText("Records: 120").waitFor();
+
+  await page.getByRole("button", { name: "New view" }).click();
+  await page.getByLabel("Name of this view").fill("By status");
+  await page.keyboard.press("Enter");
+  await page.getByRole("link", { name: "By status" }).waitFor();
+  expect((await app.get("/core/dbs/grouped/views.json")).json).toMatchObject([{ kind: "table", group_by: "status" }]);
+  await page.getByRole("link", { name: "All records" }).click();
+  await head("new 3").waitFor({ state: "detached" });
+  await page.getByRole("link", { name: "By status" }).click();
+  await head("Done 116").waitFor();
+  // Cards of a phone have lower heads.
+  await page.setViewportSize({ width: 360, height: 740 });
+  await grid(page).getByText("N1", { exact: true }).waitFor();
+  const box = await head("new 3").boundingBox();
+  expect(Math.round(box?.height ?? 0)).toBeLessThan(60);
+  expect(session.faults).toEqual([]);
+});
+
 test("views that the Studio once kept among the preferences are views of the table", async () => {
   await database("moved", [{ name: "A", age: 1 }]);
   const { id } = (await app.get("/core/dbs/moved.json")).json;

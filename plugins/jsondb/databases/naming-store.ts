@@ -2,18 +2,9 @@
 import type { Fragment, Queryable, Tx } from "platform";
 import type { Database } from "./database.ts";
 import type { LinkingDb } from "./paths.ts";
-import type { Unknown } from "./renames.ts";
+import type { NamingView, Unknown } from "./renames.ts";
 
 type Of = Pick<Database, "id" | "accountId">;
-
-interface NamingView {
-  readonly filters: unknown;
-  readonly sort: readonly string[];
-  readonly columns: readonly string[];
-  readonly groupBy: string | null;
-  readonly dateField: string | null;
-  readonly coverField: string | null;
-}
 
 const viewsAtOnce = 500;
 

@@ -249,7 +249,7 @@ export function renamedMethods(
   return Object.fromEntries(Object.entries(methods).map(([operation, options]) => [operation, method(options)]));
 }
 
-interface NamingView {
+export interface NamingView {
   readonly filters: unknown;
   readonly sort: readonly string[];
   readonly columns: readonly string[];

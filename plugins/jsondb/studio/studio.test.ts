@@ -30,6 +30,8 @@ import {
 } from "./cells.ts";
 import { aggregateQuery, askedOf, barsOf, extents, filterOf } from "./chart.ts";
 import { columnsOf, former, heightOf, paste, placeOfError, update, printTsv, readTsv } from "./grid.ts";
+import { lookOf } from "./look/kinds.ts";
+import { filterOf as groupFilter, groupsIn } from "./records/groups.ts";
 import { meet, staleOf, withTheirs } from "./records/meanwhile.ts";
 import { exampleBody, faultsByOperation, isOpenToAll, publicDraftOf, publicMethodsOf } from "./public/methods.ts";
 import { chosenTable, draftOf, exampleRecord, faultsAt, indexPlan, isFast, givenSchema, schemaOf } from "./schema.ts";
@@ -47,7 +49,7 @@ import {
 } from "./schema/changes.ts";
 import { daysOf, monthAfter } from "./views/calendar.ts";
 import { bodyOf, differs, queryOf, savedOf, viewOf } from "./views/views.ts";
-import { drawn, scrollFor, slotted, type Slot } from "./records/window.ts";
+import { drawn, scrollFor, slotted, topOf, type Slot } from "./records/window.ts";
 
 const row = (data: Record<string, unknown>): Row => ({
   id: "1",
@@ -124,6 +126,15 @@ describe("the window of a grid", () => {
         expect(first <= target && target < end).toBe(true);
       }),
     );
+  });
+
+  test("heads of groups may be lower than the rows below them", () => {
+    const grouped = { rows: 8, rowHeight: 100, heads: [0, 4], headHeight: 40, scrollTop: 0, viewHeight: 200 };
+    const shown = drawn(grouped);
+    expect(shown.height).toBe(680);
+    expect([0, 1, 4, 5, 7].map((one) => topOf(one, shown, grouped))).toEqual([0, 40, 340, 380, 580]);
+    expect([scrollFor(7, grouped), scrollFor(4, { ...grouped, scrollTop: 380 })]).toEqual([480, 340]);
+    expect(drawn({ ...grouped, rows: 100, scrollTop: 5000 })).toMatchObject({ first: 47, end: 58 });
   });
 
   test.each([
@@ -216,6 +227,42 @@ describe("cells", () => {
     expect(valueAt(row({}), "constructor")).toBeUndefined();
     expect(valueAt(row({ constructor: 1 }), "constructor")).toBe(1);
     expect(rowOf({ id: 1 })).toBeUndefined();
+  });
+});
+
+describe("groups", () => {
+  const status = { type: "string", more: { choices: ["new", { value: "done", label: "Done" }] } } as const;
+  const look = lookOf({ name: "status", ...status }, "en", (name) => name);
+  const counted = (value: unknown, count: number) => ({ group: { status: value }, count });
+
+  test("stand in the order of the choices, others after them, and those without a value last", () => {
+    const answer = [counted("old", 9), counted(null, 4), counted("done", 3), counted("new", 1), counted("", 2)];
+    expect(groupsIn(answer, look)).toEqual([
+      ["new", 1],
+      ["done", 3],
+      ["old", 9],
+      [null, 6],
+    ]);
+    expect(groupsIn("?", look)).toEqual([]);
+  });
+
+  test.each([
+    ["new", "filter[a]=new"],
+    ["100%", "filter[a][in][]=100%"],
+    [false, "filter[a]=false"],
+    [null, "filter[a]="],
+  ] as const)("%p is found by %s", (value, parameter) => {
+    expect(groupFilter("a", value).join("=")).toBe(parameter);
+  });
+
+  test("are kept by a view that is a table", () => {
+    const query = new URLSearchParams("group=status");
+    expect([bodyOf(query, "table")["group_by"], bodyOf(query, "board")["group_by"]]).toEqual(["status", undefined]);
+    const [view] = viewOf({ id: "v", name: "V", kind: "table", group_by: "status" });
+    if (!view) throw new Error("no view");
+    expect(queryOf(view).get("group")).toBe("status");
+    expect(queryOf({ ...view, kind: "board" }).has("group")).toBe(false);
+    expect([differs(query, view), differs(new URLSearchParams(), view)]).toEqual([false, true]);
   });
 });
 

@@ -185,6 +185,7 @@ export function fieldsFor<T extends Labelled>(view: string, fields: readonly T[]
   return fields.filter((field) => {
     const kind = kindOf(field);
     if (view === "board") return kind === "choice";
+    if (view === "group") return kind === "choice" || kind === "yesno" || (kind === "link" && field.type !== "list");
     if (view === "calendar") return kind === "date" || kind === "datetime";
     if (view === "gallery") return kind === "file";
     return view === "chart" && (kind === "choice" || kind === "text" || kind === "yesno" || kind === "date");

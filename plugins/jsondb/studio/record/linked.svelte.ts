@@ -37,7 +37,6 @@ export class Linked {
   private readonly path: string;
   private readonly words: (name: string) => string;
   private readonly language: () => string;
-
   private readonly isAdmin = session.person.role === "admin";
 
   constructor(db: string, id: string, words: (name: string) => string, language: () => string) {

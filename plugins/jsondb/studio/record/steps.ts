@@ -14,10 +14,11 @@ export function placeIn(pages: ReadonlyMap<number, readonly Row[]>, id: string):
 
 /** The next or the previous record, read where nobody has looked at it yet. */
 export async function stepFrom(rows: Rows, id: string, by: 1 | -1): Promise<string | undefined> {
-  const place = placeIn(rows.pages, id);
+  const list = rows.listOf(id);
+  const place = placeIn(list.pages, id);
   if (place === undefined || place + by < 0) return undefined;
   const to = place + by;
-  const found = rows.at(to) ?? (await rows.range(to, to + 1)).get(to);
-  if (found && !rows.at(to)) rows.look(to, to + 1);
+  const found = list.at(to) ?? (await list.range(to, to + 1)).get(to);
+  if (found && !list.at(to)) list.look(to, to + 1);
   return found?.id;
 }

@@ -45,9 +45,7 @@ export class Grid {
   readonly many: Many;
   /** The table of new records. */
   readonly table: string | null;
-
   readonly titles: Titles;
-
   /** What the person may do here. */
   readonly may: (level: Level) => boolean;
 
@@ -250,6 +248,7 @@ export class Grid {
     const height = heightOf(cells, { rows });
     if (height > mostInBatch) return toasts.fail(say("tooMany"));
     if (!this.may("edit")) return toasts.fail(say("readOnly"));
+    if (this.rows.heads().some((head) => head >= row && head < row + height)) return toasts.fail(say("pasteInGroup"));
     try {
       const there = await this.rows.range(row, row + height);
       const rowAt = (index: number) => there.get(index);

@@ -5,6 +5,7 @@
 import { ApiError, followEvents, get, isMap, mapsIn, messageOf, ownOf, parseJson, request, same, toasts } from "studio";
 import { cellText, rowOf, valueAt, type Row } from "../cells.ts";
 import type { PasteOperation } from "../grid.ts";
+import type { Look } from "../look/kinds.ts";
 import {
   batchPath,
   countPath,
@@ -16,6 +17,7 @@ import {
   restorePath,
 } from "../paths.ts";
 import { say } from "../words.ts";
+import type { GroupValue } from "./groups.ts";
 
 const mostPages = 40;
 const mostAtOnce = 2;
@@ -48,9 +50,11 @@ export class Rows {
   changed = $state.raw<ReadonlyMap<string, Change>>(new Map());
   /** Records that others have made since. */
   fresh = $state(0);
-  /** The changes since the page was opened. */
   /** How many changes were told of. */
   heard = $state(0);
+  /** Of a group: its field and value, and whether its records are shown. */
+  head: { readonly look: Look; readonly value: GroupValue } | undefined;
+  isOpen = $state(true);
   /** The field that names a record. */
   nameField: string | undefined;
   readonly db: string;
@@ -63,7 +67,7 @@ export class Rows {
   private stale = new Set<number>();
   private generation = 0;
   private seen = { first: 0, end: pageSize };
-  private stop = new AbortController();
+  protected stop = new AbortController();
   private counting: ReturnType<typeof setTimeout> | undefined;
   private readonly counts: Map<string, number>;
   private own = new Set<string>();
@@ -77,7 +81,7 @@ export class Rows {
   }
 
   /** The query without its order. */
-  private get matching(): string {
+  protected get matching(): string {
     const query = new URLSearchParams(this.query);
     query.delete("sort");
     return query.toString();
@@ -94,7 +98,7 @@ export class Rows {
     return size === undefined ? undefined : size + this.added.filter(({ id }) => id !== newId).length;
   }
 
-  private get known(): number {
+  protected get known(): number {
     if (this.end !== undefined) return this.end;
     const last = Math.max(-1, ...this.pages.keys());
     const known = (last + 1) * pageSize;
@@ -102,13 +106,18 @@ export class Rows {
   }
 
   at(index: number): Row | undefined {
-    return this.added[index - this.known] ?? this.pages.get(Math.floor(index / pageSize))?.[index % pageSize];
+    return this.added[index - this.known] ?? this.kept(index);
   }
 
-  /** Some that are loaded: they show which fields there are. */
-  get sample(): readonly Row[] {
-    return [...this.pages.values()].slice(0, 4).flat();
+  protected kept(index: number): Row | undefined {
+    return this.pages.get(Math.floor(index / pageSize))?.[index % pageSize];
   }
+
+  // Of groups: the lines of their heads, the group of such a line, the number of a record in its own, and that group.
+  heads = (): readonly number[] => [];
+  headAt = (_line: number): Rows | undefined => undefined;
+  numberAt = (line: number): number => line + 1;
+  listOf = (_id: string): Rows => this;
 
   get loaded(): Row[] {
     return [...this.pages.values(), this.added].flat();
@@ -204,20 +213,25 @@ export class Rows {
   }
 
   /** Reads again what is seen; what was read stays until then. */
-  refresh(): void {
+  refresh(isSeen = true): void {
     this.generation++;
     this.cursors.clear();
     this.underWay.clear();
     this.stale = new Set(this.pages.keys());
+    this.settle();
+    const wasEnd = this.end;
+    this.end = undefined;
+    if (wasEnd === undefined) this.countSoon();
+    else this.total = wasEnd;
+    if (isSeen) this.loadSeen();
+  }
+
+  /** What happened since is no news any more. */
+  protected settle(): void {
     this.changed = new Map([...this.changed].filter(([, change]) => change === "unsaved"));
     this.fresh = 0;
     this.added = this.added.filter(({ id }) => id === newId);
-    const wasEnd = this.end;
-    this.end = undefined;
     this.counts.clear();
-    if (wasEnd === undefined) this.countSoon();
-    else this.total = wasEnd;
-    this.loadSeen();
   }
 
   close(): void {
@@ -242,7 +256,7 @@ export class Rows {
     return false;
   }
 
-  private mark(ids: readonly string[], change: Change | undefined): void {
+  protected mark(ids: readonly string[], change: Change | undefined): void {
     const next = new Map(this.changed);
     for (const id of ids) {
       if (change) next.set(id, change);

@@ -10,6 +10,9 @@ const overscan = 4;
 export interface View {
   readonly rows: number;
   readonly rowHeight: number;
+  /** Rows of another height, in their order. */
+  readonly heads?: readonly number[];
+  readonly headHeight?: number;
   readonly scrollTop: number;
   /** Without the header. */
   readonly viewHeight: number;
@@ -25,18 +28,33 @@ export interface Drawn {
   readonly top: number;
 }
 
-export function drawn({ rows, rowHeight, scrollTop, viewHeight }: View): Drawn {
-  const whole = rows * rowHeight;
+export function drawn(view: View): Drawn {
+  const { rows, scrollTop, viewHeight } = view;
+  const whole = startOf(rows, view);
   const height = Math.min(whole, mostHeight);
   const at = Math.max(0, scrollTop) * scaleOf(whole, viewHeight);
-  const first = Math.max(0, Math.min(rows, Math.floor(at / rowHeight)) - overscan);
-  const end = Math.min(rows, Math.ceil((at + viewHeight) / rowHeight) + overscan);
-  return { height, first, end, top: first * rowHeight - at + Math.max(0, scrollTop) };
+  const first = Math.max(0, rowAt(at, view) - overscan);
+  const end = Math.min(rows, rowAt(at + viewHeight, view) + 1 + overscan);
+  return { height, first, end, top: startOf(first, view) - at + Math.max(0, scrollTop) };
+}
+
+/** Where a row begins, if nothing is scaled. */
+function startOf(index: number, { rowHeight, heads = [], headHeight = rowHeight }: View): number {
+  return index * rowHeight - heads.filter((head) => head < index).length * (rowHeight - headHeight);
+}
+
+/** The row at a height; the number of rows below the last. */
+function rowAt(at: number, view: View): number {
+  const { rows, rowHeight, heads = [], headHeight = rowHeight } = view;
+  const passed = heads.filter((head) => startOf(head, view) <= at).length;
+  return Math.min(rows, Math.floor((at + passed * (rowHeight - headHeight)) / rowHeight));
 }
 
 /** Where a row's top is; the one with the focus may be far from those that are seen. */
-export function topOf(index: number, { first, top, height }: Drawn, rowHeight: number): number {
-  return Math.max(0, Math.min(top + (index - first) * rowHeight, Math.max(0, height - rowHeight)));
+export function topOf(index: number, { first, top, height }: Drawn, view: View): number {
+  const own = startOf(index + 1, view) - startOf(index, view);
+  const wanted = top + startOf(index, view) - startOf(first, view);
+  return Math.max(0, Math.min(wanted, Math.max(0, height - own)));
 }
 
 /** A row of the document, and which row of the grid it shows. */
@@ -65,12 +83,12 @@ export function slotted(before: readonly Slot[], wanted: readonly number[]): Slo
 
 /** Where to scroll so that a row is seen whole; undefined if it is. */
 export function scrollFor(row: number, view: View): number | undefined {
-  const { rows, rowHeight, scrollTop, viewHeight } = view;
-  const scale = scaleOf(rows * rowHeight, viewHeight);
+  const { rows, scrollTop, viewHeight } = view;
+  const scale = scaleOf(startOf(rows, view), viewHeight);
   const at = scrollTop * scale;
-  const top = row * rowHeight;
+  const [top, end] = [startOf(row, view), startOf(row + 1, view)];
   if (top < at) return top / scale;
-  return top + rowHeight > at + viewHeight ? Math.max(0, (top + rowHeight - viewHeight) / scale) : undefined;
+  return end > at + viewHeight ? Math.max(0, (end - viewHeight) / scale) : undefined;
 }
 
 function scaleOf(whole: number, viewHeight: number): number {

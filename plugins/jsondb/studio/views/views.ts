@@ -43,13 +43,14 @@ export function viewOf(value: unknown): View[] {
 }
 
 /** The address of a view, as far as it says what is shown. */
-export function queryOf({ id, table, filters, sort, columns }: View): URLSearchParams {
+export function queryOf({ id, kind, table, filters, sort, columns, groupBy }: View): URLSearchParams {
   const query = new URLSearchParams({ view: id });
   if (table !== null) query.set("table", table);
   const { any, ...fields } = filters;
   append(query, "filter", Array.isArray(any) ? fields : filters);
   if (Array.isArray(any))
     for (const [at, group] of any.entries()) append(query, `any[${at}]`, isMap(group) ? group : {});
+  if (kind === "table" && groupBy !== null) query.set("group", groupBy);
   if (sort) query.set("sort", sort);
   if (columns.length > 0) query.set("cols", columns.join(","));
   return query;
@@ -71,8 +72,8 @@ function filterText(value: unknown): string {
 /** How the API writes those of our operators that it does not have. */
 const spelled: Partial<Record<Operator, "eq" | "ne">> = { contains: "eq", empty: "eq", filled: "ne" };
 
-/** What a view keeps of an address: as the body of a request. */
-export function bodyOf(query: URLSearchParams): Record<string, unknown> {
+/** What a view keeps of an address, as the body of a request: only of a table it says how it is grouped. */
+export function bodyOf(query: URLSearchParams, kind?: ViewKind): Record<string, unknown> {
   const filters: Record<string, unknown> = {};
   const groups = new Map<number, Record<string, unknown>>();
   for (const condition of conditionsOf(query)) {
@@ -90,6 +91,7 @@ export function bodyOf(query: URLSearchParams): Record<string, unknown> {
   return {
     table_name: query.get("table"),
     filters: groups.size === 0 ? filters : { ...filters, any: [...groups.values()] },
+    ...(kind === "table" && { group_by: query.get("group") }),
     sort: query.get("sort") ? [query.get("sort")] : [],
     columns: query.get("cols")?.split(",") ?? [],
   };
@@ -97,7 +99,7 @@ export function bodyOf(query: URLSearchParams): Record<string, unknown> {
 
 /** Whether an address shows something else than its view. */
 export function differs(query: URLSearchParams, view: View): boolean {
-  const [now, kept] = [bodyOf(query), bodyOf(queryOf(view))];
+  const [now, kept] = [bodyOf(query, view.kind), bodyOf(queryOf(view), view.kind)];
   // The first of several tables need not be named.
   if (now["table_name"] === null || kept["table_name"] === null) now["table_name"] = kept["table_name"] = null;
   return JSON.stringify(now) !== JSON.stringify(kept);
