@@ -194,6 +194,17 @@ test("a line at the end adds a record with what the filters ask for, a search ac
   await page.goto(`${app.origin}/studio/core/dbs/lines/records?open=new`);
   const city = page.getByRole("complementary", { name: "New record" }).getByLabel("City");
   expect(await city.inputValue()).toBe("Łódź");
+  // Tab goes on to the next cell of the same record.
+  await page.goto(`${app.origin}/studio/core/dbs/lines/records`);
+  await cell(page, "Ann").waitFor();
+  await page.keyboard.press("n");
+  await page.getByRole("textbox", { name: "Age" }).fill("8");
+  await page.keyboard.press("Tab");
+  await page.getByRole("textbox", { name: "Name" }).fill("Cid");
+  await page.keyboard.press("Tab");
+  await page.getByRole("textbox", { name: "City" }).fill("Graz");
+  await page.keyboard.press("Enter");
+  await eventually(async () => (await found("lines", "?q=Cid"))[0]?.city === "Graz");
   expect(session.faults.filter((fault) => !fault.includes("422"))).toEqual([]);
 });
 

@@ -51,7 +51,7 @@ export function parameterOf({ group, field, op, value }: Condition): readonly [s
   if (value === "") return undefined;
   if (op === "eq") return [place, value];
   if (op === "contains") return [place, `*${value}*`];
-  return [`${place}[${op}]`, value];
+  return [`${place}[${op}]`, op === "in" ? value.replaceAll(", ", ",") : value];
 }
 
 /** What a new record has so that these conditions find it. */

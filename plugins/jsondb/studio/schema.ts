@@ -149,7 +149,7 @@ export function defaultsOf(
   };
   const given = (table?.fields ?? []).flatMap(({ name, type, more }) => {
     const said = more?.["default"];
-    const isVariable = typeof said === "string" && /\{(?:now|today|user_id|user_name)\}/.test(said);
+    const isVariable = typeof said === "string" && said.includes("{");
     const known = isVariable ? variables[said] : undefined;
     const value = isVariable ? (type === "string" ? known?.toString() : known) : said;
     return value === undefined || value === null ? [] : [[name, value] as const];

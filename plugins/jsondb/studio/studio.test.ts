@@ -34,7 +34,17 @@ import { lookOf } from "./look/kinds.ts";
 import { filterOf as groupFilter, groupsIn } from "./records/groups.ts";
 import { meet, staleOf, withTheirs } from "./records/meanwhile.ts";
 import { exampleBody, faultsByOperation, isOpenToAll, publicDraftOf, publicMethodsOf } from "./public/methods.ts";
-import { chosenTable, draftOf, exampleRecord, faultsAt, indexPlan, isFast, givenSchema, schemaOf } from "./schema.ts";
+import {
+  chosenTable,
+  defaultsOf,
+  draftOf,
+  exampleRecord,
+  faultsAt,
+  indexPlan,
+  isFast,
+  givenSchema,
+  schemaOf,
+} from "./schema.ts";
 import {
   addSort,
   addTable,
@@ -282,6 +292,18 @@ describe("filters", () => {
     const search = new URLSearchParams(text);
     expect(conditionsOf(search)).toEqual([condition]);
     expect(new URLSearchParams([[...(parameterOf(condition) ?? ["", ""])]]).toString()).toBe(search.toString());
+  });
+
+  test("of several values may be typed as a list is", () => {
+    expect(parameterOf({ field: "s", op: "in", value: "offen, storniert" })?.[1]).toBe("offen,storniert");
+    expect(parameterOf({ field: "s", op: "eq", value: "a, b" })?.[1]).toBe("a, b");
+  });
+
+  test("what a new record has is shown, but for what the server fills in", () => {
+    const said = ["{user_login}", "by {user_name}", "{today}", "new"];
+    const fields = Object.fromEntries(said.map((one, at) => [`f${at}`, { type: "string", default: one }]));
+    const [table] = draftOf({ fields }).tables;
+    expect(defaultsOf(table, "2026-11-30", { id: 7, name: "Ann" })).toEqual({ f2: "2026-11-30", f3: "new" });
   });
 
   test("replace those of an address, and leave the rest", () => {

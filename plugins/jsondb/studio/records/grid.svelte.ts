@@ -164,6 +164,19 @@ export class Grid {
     return true;
   }
 
+  /** The next cell of the row that can be changed, or with -1 the one before: Tab leads there from an input. */
+  editBeside(step: 1 | -1): boolean {
+    const { row, column } = this.active;
+    for (let at = column - 1 + step; at >= 0; at += step) {
+      const name = this.columns[at]?.name;
+      if (name === undefined) break;
+      if (!this.edit(row - 1, name)) continue;
+      this.moveTo({ row, column: at + 1 });
+      return true;
+    }
+    return false;
+  }
+
   type(text: string): void {
     if (this.editing) this.editing = { ...this.editing, text };
   }

@@ -1,6 +1,6 @@
 /** What starts something, as it is stored and as it is said. */
 import { describe, expect, test } from "bun:test";
-import { bodyOf, cronStart, isWhole, newStart, scheduleOf, timesOf, webhookStart } from "./start.ts";
+import { bodyOf, cronStart, isWhole, newStart, scheduleOf, timesOf, webhookStart, zoneOf } from "./start.ts";
 import { tablesOf } from "./tables.ts";
 
 describe("a start", () => {
@@ -24,6 +24,16 @@ describe("a start", () => {
       false,
     ]);
   });
+
+  test.each([
+    [" berlin ", "Europe/Berlin"],
+    ["new york", "America/New_York"],
+    ["Europe/Berlin", "Europe/Berlin"],
+    ["Nowhere", "Nowhere"],
+    ["", ""],
+  ])("has for the zone %p %p", (typed, zone) =>
+    expect(zoneOf(typed, ["Europe/Berlin", "America/New_York", "Asia/Aden"])).toBe(zone),
+  );
 
   test("may wait for a field, of changes only", () => {
     const paid = newStart("webhook", 1, { db: "orders", event: "update", changed: ["status"] });

@@ -125,6 +125,13 @@ export function isWhole({ kind, source, event, db, schedule }: Start): boolean {
     : source !== "" && event !== "" && (source !== ofRecords || db !== "");
 }
 
+/** `berlin` is Europe/Berlin; what is the end of no zone, or of several, stays as it was typed. */
+export function zoneOf(typed: string, zones: readonly string[]): string {
+  const wanted = typed.trim().replaceAll(" ", "_");
+  const found = zones.filter((zone) => `/${zone}`.toLowerCase().endsWith(`/${wanted}`.toLowerCase()));
+  return (wanted !== "" && found.length === 1 && found[0]) || typed.trim();
+}
+
 export type Every = "minutes" | "hour" | "day" | "workday" | "week" | "month" | "custom";
 export const everies: readonly Every[] = ["minutes", "hour", "day", "workday", "week", "month", "custom"];
 
