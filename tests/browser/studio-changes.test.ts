@@ -226,7 +226,7 @@ describe("chosen rows", () => {
     await page.goto(
       `${studio.app.origin}/studio/core/dbs/guests/records?${new URLSearchParams({ "filter[name]": "Cleo", chosen: anna })}`,
     );
-    await page.getByText("Cleo").waitFor();
+    await page.getByRole("grid", { name: "Records" }).getByText("Cleo").waitFor();
     await page.waitForURL((url) => !url.searchParams.has("chosen"));
     expect(faults).toEqual([]);
   });

@@ -324,8 +324,11 @@ test("a phone shows all of it without scrolling sideways, in Polish and in the d
       const { left, top } = node.getBoundingClientRect();
       return node.contains(document.elementFromPoint(left + 10, top + 10));
     });
-  await page.getByRole("button", { name: "Wywołaj metodę" }).click();
-  const asked = page.getByRole("dialog", { name: "Wywołaj metodę" });
+  await page
+    .getByRole("button", { name: /^Wypróbuj/ })
+    .first()
+    .click();
+  const asked = page.getByRole("dialog");
   await asked.getByRole("textbox").first().waitFor();
   expect(await asked.evaluate((node) => node.scrollHeight > node.clientHeight)).toBe(true);
   expect(await asked.evaluate((node) => node.scrollTop)).toBe(0);

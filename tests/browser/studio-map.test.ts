@@ -104,26 +104,3 @@ test("every address of the map", async () => {
     expect([address, await page.getByText("There is nothing at this address.").count()]).toEqual([address, 0]);
   }
 });
-
-test("the page of live changes tells of each change of its table", async () => {
-  await using opened = await studio.signedIn({ at: "/studio/core/dbs/shop/events?table=lines" });
-  const { page } = opened;
-  const list = page.getByRole("list", { name: "Changes", exact: true });
-  const add = (table_name: string, no: string) =>
-    studio.app.post("/core/dbs/shop/records.json", { record: { table_name, data: { no } } });
-  await list.waitFor({ state: "attached" });
-  // The page follows a moment after it is there.
-  await eventually(async () => {
-    await add("orders", "of another table");
-    await add("lines", "of this table");
-    return (await list.getByText("of this table").count()) > 0;
-  }, "a change in the list");
-  expect(await list.getByText("of another table").count()).toBe(0);
-  await page.getByRole("combobox", { name: "Table" }).selectOption("orders");
-  await eventually(async () => {
-    await add("orders", "of the other one");
-    return (await list.getByText("of the other one").count()) > 0;
-  }, "a change of the other table");
-  await list.getByRole("button").first().click();
-  await page.getByRole("complementary").waitFor();
-});
