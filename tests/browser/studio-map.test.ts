@@ -1,6 +1,5 @@
 /** Every address that somebody may know, type or be sent leads to its page. */
 import { afterAll, beforeAll, expect, test } from "bun:test";
-import { eventually } from "../harness.ts";
 import { startStudio, type Studio } from "./studio-fixture.ts";
 
 let studio: Studio;
