@@ -149,10 +149,10 @@ describe("a process", () => {
       .first()
       .waitFor();
     expect(await page.getByRole("button", { name: "Cancel" }).count()).toBe(0); // it has ended
-    const before = (await app.get(`/connect/processes/${failed}.json`)).json.finished_at;
+    const before = (await app.get(`/connect/flow_processes/${failed}.json`)).json.finished_at;
     await page.getByRole("button", { name: "Retry" }).click();
     // It has failed again, and nobody is told that it is done.
-    const ended = async () => (await app.get(`/connect/processes/${failed}.json`)).json.finished_at;
+    const ended = async () => (await app.get(`/connect/flow_processes/${failed}.json`)).json.finished_at;
     await eventually(async () => ![null, before].includes(await ended()));
     await page.getByRole("heading", { name: /step 2/ }).waitFor();
     expect(await page.getByText("Done", { exact: true }).count()).toBe(0);
