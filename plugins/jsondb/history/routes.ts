@@ -63,7 +63,7 @@ export function historyRoutes(ctx: JsondbContext): Route[] {
       {
         summary: "List the changes of all records",
         description:
-          "As the history of one record; `title` is what people know the record by. `X-Next-Cursor` is the `before` of the next page.",
+          "As the history of one record; `title` is what people know the record by. `X-Next-Cursor` is the `before` of the next page; the last page has none.",
         access: dbAccess,
         query: { before: "only changes before this cursor", limit: pageQuery.limit },
         answers: { 200: answer.list(DbHistoryEntry) },
@@ -72,17 +72,15 @@ export function historyRoutes(ctx: JsondbContext): Route[] {
       async (input) => {
         const db = await openAt(ctx, input, input.params.db_id);
         const { limit } = pageOf(input.query);
-        const found = await historyStore.listAll(ctx.sql, db, limit, placeOf(input.query.get("before")));
-        const last = found.at(-1);
-        const next = last && { "x-next-cursor": `${last.moment}/${last.id}/${last.n}` };
+        const { rows, next } = await historyStore.listAll(ctx.sql, db, limit, placeOf(input.query.get("before")));
         return ok(
-          found.map((row) => ({
+          rows.map((row) => ({
             ...toApi(row),
             record_id: row.id,
             table_name: row.tableName || null,
             title: row.title,
           })),
-          next,
+          next && { "x-next-cursor": `${next.moment}/${next.id}/${next.n}` },
         );
       },
     ),
@@ -138,8 +136,7 @@ export function historyRoutes(ctx: JsondbContext): Route[] {
 function placeOf(cursor: string | null): Place | undefined {
   if (!cursor) return undefined;
   const [moment = "", id = "", n = ""] = cursor.split("/");
-  if (moment.length > 40 || Number.isNaN(Date.parse(moment)) || !isUuid(id) || !/^\d{1,9}$/.test(n))
-    throw badRequest("`before` must be a cursor");
+  if (!/^\d{1,16}$/.test(moment) || !isUuid(id) || !/^\d{1,9}$/.test(n)) throw badRequest("`before` must be a cursor");
   return { moment, id, n: Number(n) };
 }
 

@@ -64,7 +64,7 @@ export async function list(sql: Sql, db: Database, id: string, { limit, offset }
 
 /** A place among the changes of a database: what comes after it is older. */
 export interface Place {
-  /** To the microsecond. */
+  /** Microseconds since 1970, as text. */
   readonly moment: string;
   readonly id: string;
   readonly n: number;
@@ -75,11 +75,11 @@ export interface DbEntryRow extends EntryRow, Place {
   readonly title: string | null;
 }
 
-/** Of all records, as `list` shows those of one. */
-export async function listAll(sql: Sql, db: Database, limit: number, after?: Place): Promise<readonly DbEntryRow[]> {
+/** Of all records, as `list` shows those of one; `next` is the last of them, if there are more. */
+export async function listAll(sql: Sql, db: Database, limit: number, after?: Place) {
   const args = newArgs();
   const older = after
-    ? `and (h.at, h.id, h.n) < (${args.bind(after.moment, "text")}::timestamptz, ${args.bind(after.id, "uuid")}, ${args.bind(after.n, "int")})`
+    ? `and (h.at, h.id, h.n) < (timestamptz 'epoch' + ${args.bind(after.moment, "bigint")} * interval '1 microsecond', ${args.bind(after.id, "uuid")}, ${args.bind(after.n, "int")})`
     : "";
   const titles = Object.fromEntries([...db.schema.tables].map(([name, { titleField }]) => [name, titleField ?? null]));
   const title = `left(${openData(args, db, anyTable)} ->> (${args.bind(JSON.stringify(titles), "text")}::jsonb ->> r.table_name), 200)`;
@@ -90,11 +90,13 @@ export async function listAll(sql: Sql, db: Database, limit: number, after?: Pla
         lateral ${stateAfter(args, db)} r, lateral ${changes(args, db)} c
       where h.account_id = ${args.bind(db.accountId, "bigint")} and h.db_id = ${args.bind(db.id, "uuid")} ${older}
         and ${openState(args, db)}
-      order by h.at desc, h.id desc, h.n desc limit ${args.bind(limit, "int")}),
+      order by h.at desc, h.id desc, h.n desc limit ${args.bind(limit + 1, "int")}),
     sized as (select page.*, ${bytesBefore("octet_length(changes::text)", "at desc, id desc, n desc")} as bytes_before from page)
-    select *, at::text as moment from sized where bytes_before < ${readBounds.answerBytes}
-    order by at desc, id desc, n desc`;
-  return sql.unsafe<DbEntryRow[]>(text, args.values);
+    select *, (extract(epoch from at) * 1000000)::bigint::text as moment, (select count(*) from page)::int as whole
+    from sized where bytes_before < ${readBounds.answerBytes} order by at desc, id desc, n desc limit ${args.bind(limit, "int")}`;
+  const rows = await sql.unsafe<(DbEntryRow & { whole: number })[]>(text, args.values);
+  const last = rows.at(-1);
+  return { rows, next: last && last.whole > rows.length ? last : undefined };
 }
 
 async function count(sql: Sql, db: Database, id: string): Promise<number> {

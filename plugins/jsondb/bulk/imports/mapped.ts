@@ -163,7 +163,9 @@ function sheetLines(): Lines {
   let rest = "";
   return {
     *push(text) {
-      const lines = (rest + text).split("\n");
+      rest += text;
+      if (!text.includes("\n")) return; // else what has come of a long line would be copied for each piece
+      const lines = rest.split("\n");
       rest = lines.pop() ?? "";
       for (const one of lines) {
         const rows = JSON.parse(one) as [number, ...Cell[]][]; // files/child.ts writes it
