@@ -45,7 +45,7 @@ async function runAgain(files: readonly string[]): Promise<{ reports: FileReport
   process.stderr.write(`\nThese failed among others and are tried once more, alone:\n  ${files.join("\n  ")}\n`);
   const folder = mkdtempSync(join(tmpdir(), "corestead-again-"));
   const report = join(folder, "report.xml");
-  const words = ["--timeout", "180000", "--reporter=junit", `--reporter-outfile=${report}`];
+  const words = ["--timeout", "600000", "--reporter=junit", `--reporter-outfile=${report}`];
   const child = Bun.spawn(["bun", "test", ...words, ...files.map((file) => `./${file}`)], { stdout: 2, stderr: 2 });
   const status = await child.exited;
   const reports = await reportOf(report);

@@ -6,7 +6,7 @@ import { modules } from "../plugins/modules.ts";
 import { cleanUp, folderWith, fromSource, run, startServer } from "./server-process.ts";
 
 // A machine that runs other tests at the same time may be slow.
-setDefaultTimeout(120_000);
+setDefaultTimeout(600_000);
 const root = resolve(import.meta.dir, "..");
 const admin = {
   CORE_ADMIN_TOKEN: "the-administrator's-token-of-authors.test.ts",

@@ -13,7 +13,7 @@ import { cleanUp, folderWith, run, startServer, type ServerProcess } from "./ser
 const token = "the-administrator's-token-of-binary.test.ts";
 const env = { CORE_ADMIN_PASSWORD: "correct horse battery staple", CORE_ADMIN_TOKEN: token, PLUGINS_DIR: "plugins" };
 // A machine that runs other tests at the same time may be slow.
-setDefaultTimeout(60_000);
+setDefaultTimeout(600_000);
 const built = folderWith();
 const corestead = [join(built, "corestead")];
 
@@ -24,7 +24,7 @@ beforeAll(async () => {
   const words = ["scripts/build.ts", "--outfile", outfile, "--level", "3"];
   const made = await run([process.execPath, ...words], { cwd: join(import.meta.dir, "..") });
   if (made.code !== 0) throw new Error(made.stderr);
-}, 300_000);
+}, 600_000);
 afterAll(cleanUp);
 
 /** An external plugin: "platform", its own second file, SQL beside it, and a page of two files and a package. */

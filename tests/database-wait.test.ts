@@ -4,7 +4,7 @@ import { createDatabase, eventually } from "./harness.ts";
 import { cleanUp, folderWith, fromSource, run, startServer } from "./server-process.ts";
 import { startProxy } from "./standby.ts";
 
-setDefaultTimeout(180_000);
+setDefaultTimeout(600_000);
 afterAll(cleanUp);
 
 let socket: string;

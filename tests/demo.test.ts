@@ -8,7 +8,7 @@ import { adminPassword, otherAccount, secretKey, startTestApp, type TestApp } fr
 import { cleanUp, folderWith, fromSource, run, startServer } from "./server-process.ts";
 
 // A machine that runs other tests at the same time may be slow, and each demo compiles six apps.
-setDefaultTimeout(180_000);
+setDefaultTimeout(600_000);
 
 afterAll(cleanUp);
 

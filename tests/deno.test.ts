@@ -15,7 +15,7 @@ import { examplePassword, isAsExpected, isForAnyServer, nameOf, operationsOf, ru
 import { cleanUp, folderWith, run, startServer, type ServerProcess } from "./server-process.ts";
 import { siteMaker } from "./sites.ts";
 
-setDefaultTimeout(180_000);
+setDefaultTimeout(600_000);
 const env = {
   ...denoEnv,
   CORE_ADMIN_PASSWORD: adminPassword,

@@ -23,7 +23,7 @@ import { s3Credentials, startS3 } from "./fixtures/s3.ts";
 import { cleanUp, folderWith, fromSource, run, startServer, type ServerProcess } from "./server-process.ts";
 
 // A machine that runs other tests at the same time may be slow.
-setDefaultTimeout(180_000);
+setDefaultTimeout(600_000);
 
 const token = "the-administrator's-token-of-doctor.test.ts";
 const cwd = folderWith();

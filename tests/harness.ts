@@ -40,7 +40,7 @@ import type { ServiceRef } from "../runtime/base/references.ts";
 
 // Generous, because the machine may be busy: tests fail by their assertions, and this only ends a test that hangs. Bun
 // then kills what the process has started, PostgreSQL and Chromium too, so that all tests after it fail.
-setDefaultTimeout(180_000);
+setDefaultTimeout(600_000);
 
 export const adminToken = "test-admin-token-0123456789abcdefghijklmnop";
 export const adminPassword = "correct horse battery staple";

@@ -5,7 +5,7 @@ import { join, resolve } from "node:path";
 import { cleanUp, folderWith, run, type Ended } from "./server-process.ts";
 
 // A machine that runs other tests at the same time may be slow.
-setDefaultTimeout(180_000);
+setDefaultTimeout(600_000);
 const root = resolve(import.meta.dir, "..");
 /** Long enough to need different line breaks than the template. */
 const name = "register-of-borrowed-tools";

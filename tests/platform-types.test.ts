@@ -6,7 +6,7 @@ import { join, resolve } from "node:path";
 import { platformPage } from "../scripts/platform-docs.ts";
 import { generateTypes } from "../scripts/platform-types.ts";
 
-setDefaultTimeout(180_000);
+setDefaultTimeout(600_000);
 const root = resolve(import.meta.dir, "..");
 
 test("the types are those of runtime/sdk.ts: run bun scripts/platform-types.ts", async () => {

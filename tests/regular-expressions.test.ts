@@ -8,7 +8,7 @@ import { parse, type Node } from "acorn";
 import { attacksOn, generalAttacks, hasQuantifier, textOf, type Attack, type Expression } from "./hostile-text.ts";
 
 // Measures processor time, because the machine may be busy.
-setDefaultTimeout(180_000);
+setDefaultTimeout(600_000);
 
 const root = resolve(import.meta.dir, "..");
 const megabyte = 1_000_000;

@@ -9,7 +9,7 @@ import { eventually, type Answer } from "./harness.ts";
 import { cleanUp, folderWith, fromSource, run, startServer, type ServerProcess } from "./server-process.ts";
 
 // A machine that runs other tests at the same time may be slow.
-setDefaultTimeout(180_000);
+setDefaultTimeout(600_000);
 afterAll(cleanUp);
 
 const adminToken = "an administrator's token for serve.test.ts".replaceAll(" ", "-");

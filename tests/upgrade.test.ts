@@ -10,7 +10,7 @@ import { eventually, requester } from "./harness.ts";
 import { cleanUp, folderWith, fromSource } from "./server-process.ts";
 
 // A machine that runs other tests at the same time may be slow.
-setDefaultTimeout(120_000);
+setDefaultTimeout(600_000);
 
 const root = folderWith();
 const folder = join(root, "var/lib/corestead");

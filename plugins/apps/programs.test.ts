@@ -7,7 +7,7 @@ import { makeRuntimes } from "../../scripts/runtimes.ts";
 import { createCompiler, type Compiler } from "./build/compile.ts";
 import { loadRuntimes } from "./build/runtimes.ts";
 
-setDefaultTimeout(180_000);
+setDefaultTimeout(600_000);
 
 let compiler: Compiler;
 

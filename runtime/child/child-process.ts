@@ -53,8 +53,9 @@ type Line =
 /**
  * `kill -9` of the server leaves no orphan: the guard waits for the end of a pipe whose other end is ours. `$1` is the
  * memory limit in KiB, `$2` its processors. A long run must not slow down the server, so the process is nice. Where
- * Linux shares processors between sessions first (sched(7), autogroup), its whole session is too. Where memory runs out,
- * Linux ends it rather than the server or PostgreSQL.
+ * Linux shares processors between sessions first (sched(7), autogroup), its whole session is too. Beside a server that
+ * is as nice already it would starve, and is its equal. Where memory runs out, Linux ends it rather than the server or
+ * PostgreSQL.
  */
 const launcher = `
   (exec <&- >/dev/null 2>&1; read -r end <&3; kill -9 0) &
@@ -63,10 +64,10 @@ const launcher = `
   ulimit -d "$1" 2>/dev/null
   [ -n "$2" ] && taskset -pc "$2" $$ >/dev/null 2>&1
   shift 2
-  { echo 10 >/proc/self/autogroup; } 2>/dev/null
   { echo 1000 >/proc/self/oom_score_adj; } 2>/dev/null
-  command -v nice >/dev/null && exec nice -n 10 "$@"
-  exec "$@"`;
+  own=$(nice 2>/dev/null) && [ "$own" -lt 10 ] || exec "$@"
+  { echo 10 >/proc/self/autogroup; } 2>/dev/null
+  exec nice -n $((10 - own)) "$@"`;
 
 /** Starts at once. */
 export class GuardedProcess {
@@ -99,7 +100,7 @@ export class GuardedProcess {
     const answer = (this.#pending = Promise.withResolvers<Answer>());
     const tooLong = (starved: boolean): void =>
       starved
-        ? this.#starve(`it got less than ${timeLimitMs / 2} ms of processor time in ${3 * timeLimitMs} ms`)
+        ? this.#starve(`it got less than ${timeLimitMs / 2} ms of processor time in ${patienceMs(timeLimitMs)} ms`)
         : this.#end("timeout", `no result in ${timeLimitMs} ms`);
     const spent = processorTimeOf(this.#process.pid);
     const stops = [limitTime(spent, timeLimitMs, tooLong), limitTime(spent, longRunMs, onLongRun)];
@@ -189,19 +190,21 @@ function spawn({ plugin, name, cwd, memoryBytes }: ProcessOptions, env: Readonly
 
 /**
  * Calls `end` when a run has used its time. A nice process gets little processor time on a busy machine, so one that
- * had a processor for less than half of the limit is starved: it gets more time, up to three times the limit. Returns a
- * function that cancels.
+ * had a processor for less than half of the limit is starved: it gets more time. Returns a function that cancels.
  */
 function limitTime(spentMs: () => number | undefined, limitMs: number, end: (starved: boolean) => void): () => void {
   const check = (elapsedMs: number): void => {
     const spent = spentMs();
     const starved = spent !== undefined && spent < limitMs / 2;
-    if (!starved || elapsedMs >= 3 * limitMs) return end(starved);
+    if (!starved || elapsedMs >= patienceMs(limitMs)) return end(starved);
     timer = setTimeout(() => check(elapsedMs + limitMs / 4), limitMs / 4);
   };
   let timer = setTimeout(() => check(limitMs), limitMs);
   return () => clearTimeout(timer);
 }
+
+/** How long a starved run may take. */
+const patienceMs = (limitMs: number): number => Math.max(3 * limitMs, 30_000);
 
 /** Processor time that a process uses from now on, in milliseconds; undefined if the system does not tell. */
 function processorTimeOf(pid: number): () => number | undefined {

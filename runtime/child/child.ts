@@ -17,8 +17,8 @@ export interface ChildOptions {
   /** How long a process may take to start: the run that waits for a slower one is refused with the reason `busy`. */
   readonly startLimitMs?: number;
   /**
-   * How long a run may take; up to three times as long if the machine is too busy to give it a processor, and then it
-   * is refused with the reason `busy` too.
+   * How long a run may take; up to three times as long, and at least half a minute, if the machine is too busy to
+   * give it a processor, and then it is refused with the reason `busy` too.
    */
   readonly timeLimitMs?: number;
   readonly memoryBytes?: number;

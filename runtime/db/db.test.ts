@@ -9,7 +9,7 @@ import { type EmbeddedPostgres, startEmbeddedPostgres } from "../operations/post
 import { createLog } from "../system/log.ts";
 
 // Servers are started and killed here: a busy machine may take its time.
-setDefaultTimeout(120_000);
+setDefaultTimeout(600_000);
 
 let folder: string;
 let server: EmbeddedPostgres;

@@ -58,6 +58,7 @@ test("every list says what it is for, or how it comes to be", () => {
   // Pages of their own, what only the Studio asks for, and what has no page yet.
   const others = [
     "/account/settings",
+    "/core/dbs/{db_id}/deleted_fields",
     "/core/dbs/{db_id}/records/{id}/people",
     "/core/db_trash",
     "/core/inbox",

@@ -10,7 +10,7 @@ beforeAll(async () => {
   author = (await user(stage.app, "mallory")).token;
   await stage.app.post("/core/dbs.json", { db: { name: "Salaries", code: "salaries" } });
   await stage.app.post("/core/dbs.json", { db: { name: "Guests", code: "guests" } });
-}, 180_000);
+}, 600_000);
 afterAll(() => stage?.stop());
 
 /** The sources await at their top, as modules may: within a function they are classic scripts. */

@@ -63,7 +63,7 @@ beforeAll(async () => {
       fields: { program: [{ type: "fail", message: "no luck" }] },
     },
   });
-}, 180_000);
+}, 600_000);
 afterAll(() => stage?.stop());
 
 /** An app whose page runs what the test asks for. */

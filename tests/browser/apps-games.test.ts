@@ -5,7 +5,7 @@ import { startStage, type Stage } from "./apps-fixture.ts";
 let stage: Stage;
 beforeAll(async () => {
   stage = await startStage();
-}, 180_000);
+}, 600_000);
 afterAll(() => stage?.stop());
 
 async function play(app_engine: string, source_code: string) {

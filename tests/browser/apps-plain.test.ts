@@ -16,7 +16,7 @@ beforeAll(async () => {
       return attach.call(this, { ...init, mode: "open" });
     };
   });
-}, 180_000);
+}, 600_000);
 afterAll(() => stage?.stop());
 
 async function show(source_code: string, more: Record<string, unknown> = {}) {

@@ -3,12 +3,12 @@ import type { Frame } from "playwright-core";
 import { startStage, type Stage } from "./apps-fixture.ts";
 
 // A machine that runs other tests beside these may take its time.
-setDefaultTimeout(180_000);
+setDefaultTimeout(600_000);
 
 let stage: Stage;
 beforeAll(async () => {
   stage = await startStage();
-}, 180_000);
+}, 600_000);
 afterAll(() => stage?.stop());
 
 const codes = ["apps_api", ...["svelte", "vue", "react", "js", "html", "kaboom", "phaser"].map((e) => `apps_${e}_api`)];

@@ -6,7 +6,7 @@ import { frameOf, startStage, user, type Stage } from "./apps-fixture.ts";
 let stage: Stage;
 beforeAll(async () => {
   stage = await startStage();
-}, 180_000);
+}, 600_000);
 afterAll(() => stage?.stop());
 
 const engines = [

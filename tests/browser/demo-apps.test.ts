@@ -6,7 +6,7 @@ import { demoApps, fakeWeather } from "./demo-apps.ts";
 import { faintTexts } from "./faint-texts.ts";
 
 // A machine that runs other tests beside these may take its time.
-setDefaultTimeout(180_000);
+setDefaultTimeout(600_000);
 
 let stage: Stage;
 const weather = fakeWeather();
@@ -14,7 +14,7 @@ beforeAll(async () => {
   stage = await startStage();
   await stage.app.app.commands.find(({ name }) => name === "demo")?.run({});
   await stage.app.patch("/connect/connectors/demo_weather.json", { connector: { url: weather.url } });
-}, 180_000);
+}, 600_000);
 afterAll(async () => {
   await stage?.stop();
   await weather.stop();

@@ -10,7 +10,7 @@ import { startTestApp, type TestApp } from "../harness.ts";
 import { faintTexts } from "./faint-texts.ts";
 
 // The harness says so only to the first file of a run.
-setDefaultTimeout(180_000);
+setDefaultTimeout(600_000);
 
 let app: TestApp;
 let browser: TestBrowser;

@@ -97,4 +97,4 @@ test("a provider is entered, tried out, and signs somebody in", async () => {
   });
   // The form was refused once with 422, and requests without a session with 401.
   expect([...faults, ...loginFaults].filter((fault) => !/status of (401|422)/.test(fault))).toEqual([]);
-}, 180_000);
+}, 600_000);

@@ -129,7 +129,7 @@ describe("an attacker's names", () => {
       if (harm.length + seen.length + failed > 0) found[path] = [...harm, ...seen, failed];
     }
     expect(found).toEqual({});
-  }, 180_000);
+  }, 600_000);
 
   test("turn nothing around in toasts, dialogs, the palette, the title and choices", async () => {
     await using opened = await signedIn();

@@ -130,7 +130,7 @@ test("the first day: a database, an import, visitors, an app, a tile, a token, a
   await keys.enter("button", "Sign out");
   await heading("Sign in").waitFor();
   expect(faults.filter((fault) => !/\b422\b/.test(fault))).toEqual([]);
-}, 180_000);
+}, 600_000);
 
 describe("the grid of records", () => {
   test("is one stop of Tab; a cell is changed and taken back, rows are chosen, columns arranged", async () => {

@@ -277,7 +277,7 @@ test("every page: its language, one heading, no sideways scroll, nothing in the 
   }
   expect([...new Set(problems)]).toEqual([]);
   // Generous, because the machine may be busy: it takes 20 seconds.
-}, 180_000);
+}, 600_000);
 
 test("a form, the head of a list and a filter call a field what its resource declares, and its choices too", async () => {
   await using opened = await studio.signedIn({ at: "/studio/account/crons/new", locale: "de" });

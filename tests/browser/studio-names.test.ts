@@ -102,7 +102,7 @@ test("lists, forms and records of every resource", async () => {
     }
     if (isDraft) await called(page, change[1] ?? "").click();
   }
-}, 180_000);
+}, 600_000);
 
 test("the records of a database, the palette, news and mistakes", async () => {
   await using opened = await studio.signedIn();

@@ -133,7 +133,7 @@ test("an app stands in the menu of each of the fourteen modules, with breadcrumb
   await page.goto(`${app.origin}/studio/nowhere`);
   await page.getByRole("heading", { level: 1, name: "There is nothing at this address." }).waitFor();
   expect(faults).toEqual([]);
-}, 180_000);
+}, 600_000);
 
 test("an app of a view is injected there once, and knows the record: in plugins' views and in the Studio's own", async () => {
   const id = async (path: string, body: object) => {
@@ -172,7 +172,7 @@ test("an app of a view is injected there once, and knows the record: in plugins'
     await expectKeyboard(page, `At ${view}`);
   }
   expect(faults).toEqual([]);
-}, 180_000);
+}, 600_000);
 
 describe("the dashboard", () => {
   test("is arranged by the keyboard, and stays so", async () => {

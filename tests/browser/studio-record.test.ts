@@ -87,7 +87,7 @@ test("each kind of value is shown as people write it, and changed where it stand
   await panel.getByRole("button", { name: "Price €7.00" }).waitFor();
   expect(await stored("orders", id)).toMatchObject({ price: 7, due: "2020-11-11" });
   expect(faults).toEqual([]);
-}, 120_000);
+}, 600_000);
 
 test("records that link here are listed, added and linked, and lead to themselves", async () => {
   const ann = await record("customers", { name: "Cleo" });
@@ -128,7 +128,7 @@ test("records that link here are listed, added and linked, and lead to themselve
   await panelOf(page, "Cleo").waitFor();
   expect(order).not.toBe(loose);
   expect(faults).toEqual([]);
-}, 120_000);
+}, 600_000);
 
 test("what was said and done is one stream: comments with mentions, and the record as it was", async () => {
   const zoe = await person(app, { login: "zoe", role: "user", privileges: ["dbs"] });
@@ -173,7 +173,7 @@ test("what was said and done is one stream: comments with mentions, and the reco
   await page.getByRole("button", { name: "Undo" }).click();
   await panel.getByRole("button", { name: "Stage Shipped" }).waitFor();
   expect(faults).toEqual([]);
-}, 120_000);
+}, 600_000);
 
 test("a record stands beside the list, over it where there is little room, and as a page of its own", async () => {
   const first = await record("customers", { name: "Dora" });
@@ -210,4 +210,4 @@ test("a record stands beside the list, over it where there is little room, and a
   await page.keyboard.press("Escape");
   await grid.waitFor();
   expect(new URL(page.url()).search).toBe("");
-}, 120_000);
+}, 600_000);

@@ -93,7 +93,7 @@ test("with a person, their own records and no margins: as they see it, and what 
   await theirs.page.getByText("Whoever may manage this table can change this.").waitFor();
   expect(await theirs.page.getByRole("button", { name: "Add field" }).count()).toBe(0);
   expect(theirs.faults).toEqual([]);
-}, 60_000);
+}, 600_000);
 
 test("with somebody who sees only what they make: the rule and the new records go by the same thing", async () => {
   const fields = { task: "string", by: { type: "string", default: "{user_name}" } };
@@ -128,7 +128,7 @@ test("with somebody who sees only what they make: the rule and the new records g
   await theirs.page.getByRole("gridcell", { name: "Of Jan" }).waitFor();
   expect(await theirs.page.getByRole("gridcell", { name: "Of the boss" }).count()).toBe(0);
   expect([...faults, ...theirs.faults]).toEqual([]);
-}, 60_000);
+}, 600_000);
 
 test("with somebody new, who is invited on the page of invitations", async () => {
   await using opened = await studio.signedIn({ at: "/studio/core/dbs/deals/records" });
@@ -141,7 +141,7 @@ test("with somebody new, who is invited on the page of invitations", async () =>
   await page.getByLabel("Access to Deals").waitFor();
   expect(await page.getByLabel("E-mail", { exact: true }).inputValue()).toBe("eva@example.com");
   expect(faults).toEqual([]);
-}, 60_000);
+}, 600_000);
 
 test("with the public: a form that asks for chosen fields, and records to be read", async () => {
   await using opened = await studio.signedIn({ at: "/studio/core/dbs/deals/records" });
@@ -177,7 +177,7 @@ test("with the public: a form that asks for chosen fields, and records to be rea
   await dialog.getByRole("switch").uncheck();
   await eventually(async () => (await visitor("list", {})).status === 403, "closed again");
   expect(faults).toEqual([]);
-}, 60_000);
+}, 600_000);
 
 test("somebody without the right to tables works in one from the side, as far as it is opened to them", async () => {
   const eve = (await person(app, { login: "eve", role: "guest", password })).id;
@@ -228,4 +228,4 @@ test("somebody without the right to tables works in one from the side, as far as
   expect(await page.getByRole("textbox", { name: "Write a comment" }).count()).toBe(0);
   expect(await page.getByRole("button", { name: "New record" }).count()).toBe(0);
   expect(faults).toEqual([]);
-}, 60_000);
+}, 600_000);

@@ -95,6 +95,8 @@ export const reads: Readonly<Record<string, readonly Call[]>> = {
     { path: (world) => deals(`/records/${world.ids.closed}/history`)(world) },
     { path: (world) => deals(`/records/${world.ids.trashedClosed}/history`)(world), ...bare },
   ],
+  "GET /core/dbs/:db_id/history": [{ path: deals("/history"), ...whole }],
+  "GET /core/dbs/:db_id/deleted_fields": [{ path: deals("/deleted_fields"), ...bare }],
   "GET /core/dbs/:db_id/trash": [{ path: deals("/trash") }],
   "GET /core/dbs/:db_id/records/:id/comments": [
     { path: (world) => deals(`/records/${world.ids.open}/comments`)(world) },

@@ -9,7 +9,7 @@ import { HttpError } from "../../../runtime/base/errors.ts";
 import { createCompiler, type Compiler, type Source } from "./compile.ts";
 import { loadRuntimes } from "./runtimes.ts";
 
-setDefaultTimeout(360_000);
+setDefaultTimeout(600_000);
 
 let compiler: Compiler;
 /** For what never ends: its limit is of the processor time of a source alone, so that a busy machine changes nothing. */

@@ -8,7 +8,7 @@ import { createCompiler, type Compiler } from "./compile.ts";
 import type { Compiled } from "../compiler/task.ts";
 import { loadRuntimes } from "./runtimes.ts";
 
-setDefaultTimeout(180_000);
+setDefaultTimeout(600_000);
 
 let compiler: Compiler;
 

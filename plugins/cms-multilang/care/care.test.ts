@@ -5,7 +5,7 @@ import { otherAccount, person, startTestApp, type TestApp } from "../../../tests
 import type { Finding, FindingCode } from "./finding.ts";
 
 // The harness says so only to the first file of a run.
-setDefaultTimeout(180_000);
+setDefaultTimeout(600_000);
 
 let app: TestApp;
 beforeAll(async () => {

@@ -10,7 +10,7 @@ import { plugins } from "../../index.ts";
 import { locales } from "../locales.ts";
 
 // The harness says so only to the first file of a run.
-setDefaultTimeout(180_000);
+setDefaultTimeout(600_000);
 
 let app: TestApp;
 let root: string;
@@ -429,7 +429,7 @@ describe("a site as files", () => {
       }),
       { numRuns: 8 },
     );
-  }, 180_000);
+  }, 600_000);
 });
 
 const line = fc

@@ -9,7 +9,7 @@ import { planFromRecords } from "./plan.ts";
 import { plainTemplate, suffixedIn, suffixedKey } from "../liquid-tags.ts";
 
 // The harness says so only to the first file of a run.
-setDefaultTimeout(180_000);
+setDefaultTimeout(600_000);
 
 let app: TestApp;
 let root: string;

@@ -54,7 +54,7 @@ test("while many processes of a heavy flow go on, small flows of the same and of
     150_000,
   );
   expect((await app.get(`/connect/flow_processes/${ended}.json`)).json.data).toEqual({ n: 1000 });
-}, 180_000);
+}, 600_000);
 
 test("while hundreds of processes hang in calls, flows of the same and of another account end at once", async () => {
   const release = Promise.withResolvers<void>();
@@ -88,7 +88,7 @@ test("while hundreds of processes hang in calls, flows of the same and of anothe
     150_000,
   );
   expect(started.map(({ status }) => status)).toEqual(Array(500).fill(201));
-}, 180_000);
+}, 600_000);
 
 test("what a flow has computed is forgotten by and by", () => {
   let now = 0;

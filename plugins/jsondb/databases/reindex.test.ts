@@ -152,7 +152,7 @@ describe("while records are being indexed", () => {
         .filter((value) => value >= 1000)
         .toSorted((a, b) => a - b),
     ).toEqual(made.toSorted((a, b) => a - b));
-  }, 180_000);
+  }, 600_000);
 
   test("a server that dies is followed by the next one", async () => {
     await fill("crash", 20);

@@ -268,5 +268,5 @@ describe("a process that stops", () => {
     expect(requests.get("/stop/hangs")).toHaveLength(2);
     expect(new Set(requests.get("/stop/hangs")).size).toBe(1);
     await next.stop();
-  }, 180_000);
+  }, 600_000);
 });

@@ -22,7 +22,7 @@ import { parseWalName } from "./wal-names.ts";
 import { endChains } from "./wal-store.ts";
 
 // Servers are started and killed here: a busy machine may take its time.
-setDefaultTimeout(180_000);
+setDefaultTimeout(600_000);
 
 const key = "a key of the tests with 32 characters or more";
 const log = createLog("error", () => {});

@@ -14,7 +14,7 @@ import { type EmbeddedPostgres, startEmbeddedPostgres } from "../postgres/embedd
 import { createLog } from "../../system/log.ts";
 
 // Servers are started and killed here: a busy machine may take its time.
-setDefaultTimeout(120_000);
+setDefaultTimeout(600_000);
 
 const log = createLog("error", () => {});
 let folder: string;

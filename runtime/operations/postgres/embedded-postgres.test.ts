@@ -11,7 +11,7 @@ import { cacheMegabytes } from "../../system/process.ts";
 import { runningPostgres } from "./running-postgres.ts";
 
 // Servers are started and killed here: a busy machine may take its time.
-setDefaultTimeout(120_000);
+setDefaultTimeout(600_000);
 
 const log = createLog("error", () => {});
 const linux = process.platform === "linux";

@@ -132,6 +132,7 @@ describe("resources", () => {
       "/core/dbs",
       [
         "/core/dbs/{db_id}/used_by",
+        "/core/dbs/{db_id}/deleted_fields",
         "/core/dbs/{db_id}/records",
         "/core/dbs/{db_id}/tasks",
         "/core/dbs/{db_id}/indexes",
