@@ -564,6 +564,8 @@ describe("actions", () => {
     const { token } = await person(app);
     const { id } = await made({ actions: [pay] });
     expect((await patch(id, { actions: [] }, { token })).status).toBe(200);
+    // What the tests before have started writes events too.
+    await eventually(async () => (await app.sql`select from jobs where run_at <= now()`).length === 0, "quiet");
     const before = await traces(app, "apps", "app_versions");
     const refused = await app.post(`/core/apps/${id}/versions/1/restore`, undefined, { token });
     expect([refused.status, refused.json.error]).toEqual([403, expect.stringContaining("`flows`")]);

@@ -67,7 +67,7 @@ describe("a prompt", () => {
     await page.getByRole("button", { name: "Save" }).click();
     await page.getByRole("heading", { level: 1, name: "Greeting <b>" }).waitFor();
     const [row] = await app.sql`select id, name, kind, scope from prompts where code = 'greeting'`;
-    expect(row).toMatchObject({ name: "Greeting <b>", kind: "chat", scope: "account" });
+    expect(row).toMatchObject({ name: "Greeting <b>", kind: "chat", scope: "user" });
 
     await page.getByLabel("Name", { exact: true }).fill("Greeting");
     await page.getByRole("button", { name: "Save" }).click();

@@ -134,7 +134,7 @@ describe.skipIf(programs === undefined)("with replicas", () => {
   test("connections that reach their age, and a primary whose packets are dropped, cost no acknowledged write", async () => {
     const network = await startNetwork([cluster.ports.primary]);
     const hosts = `127.0.0.1:${network.port},127.0.0.1:${cluster.ports.standby}`;
-    const limits = { DATABASE_CONNECT_SECONDS: "1", DATABASE_ANSWER_SECONDS: "1", DATABASE_QUEUE_SECONDS: "1" };
+    const limits = { DATABASE_CONNECT_SECONDS: "5", DATABASE_ANSWER_SECONDS: "5", DATABASE_QUEUE_SECONDS: "5" };
     const url = `postgres://core@${hosts}/corestead?max_lifetime=0.1`;
     const app = await startTestApp({ target: { url }, env: { ...limits, CORE_ADMIN_TOKEN: adminToken } });
     const path = "/core/dbs/aged/records.json";

@@ -117,7 +117,7 @@ describe("old changes", () => {
     // What is written before it is in what they read then.
     await eventually(() => again.events.length === 1);
     await create(db, { n: 3 });
-    await eventually(() => again.events.length === 2);
+    await eventually(() => again.events.length >= 2);
     expect(told(again).map(([event]) => event)).toEqual(["reset", "create"]);
     await again.close();
   });
@@ -150,7 +150,7 @@ describe("old changes", () => {
     await app.sql`update record_changes set xid = '900000001' where db_id = ${id}`;
     const again = await follow(db, { lastId: follower.lastId() });
     await create(db, { n: 2 });
-    await eventually(() => again.events.length === 2);
+    await eventually(() => again.events.length >= 2);
     expect(told(again).map(([event]) => event)).toEqual(["reset", "create"]);
     await again.close();
   });
@@ -192,7 +192,7 @@ describe("a visitor", () => {
     expect(nobodys.events).toEqual([]);
     await Promise.all([hers, his, nobodys].map((follower) => follower.close()));
     const again = await publicFollow(db, ann, hers.events[0]?.id);
-    await eventually(() => again.events.length === 2);
+    await eventually(() => again.events.length >= 2);
     await again.close();
   });
 
