@@ -3,6 +3,7 @@ import { service, type FieldErrors, type TObject } from "platform";
 
 export { codeMistake, isCode, isUuid } from "./definition.ts";
 export { recordOf } from "./definition.ts";
+export { requestMistakes } from "./plain.ts";
 export { createFiller, isHeaderValue, paramHints, placeholders, type Filler } from "./fill.ts";
 
 /** Tokens used by a call of a model. */
@@ -48,6 +49,18 @@ export interface ConnectorCall {
   readonly signal?: AbortSignal | undefined;
   /** Is told the answer's text as it comes, without the secret, by kinds that can stream. */
   readonly onText?: ((text: string) => void) | undefined;
+}
+
+/** A request that says everything itself, as a program made it: what does not fit is refused. */
+export interface HttpAsked {
+  /** GET if it is missing. */
+  readonly method?: unknown;
+  readonly url: string;
+  /** Name to value, or to several. */
+  readonly query?: unknown;
+  readonly headers?: unknown;
+  /** An object or array goes as JSON, or as a form where `Content-Type` says so. */
+  readonly body?: unknown;
 }
 
 /** A connector with its secret decrypted, as its kind gets it for a call. */
@@ -150,6 +163,16 @@ export interface Connectors {
   methodsOf(accountId: number, code: string): Promise<readonly MethodFacts[] | undefined>;
   /** Undefined for an unknown connector or method, or an inactive connector. Throws a 422 for wrong parameters. */
   call(call: ConnectorCall): Promise<CallOutcome | undefined>;
+  /**
+   * Sends a request, with the secret of the connector `code` if one is named: then only below its address. Undefined if
+   * that is no active custom connector. Throws a 422 for a wrong request.
+   */
+  request(
+    call: Pick<ConnectorCall, "accountId" | "idempotencyKey" | "timeoutMs" | "signal"> & {
+      readonly code: string | undefined;
+      readonly asked: HttpAsked;
+    },
+  ): Promise<CallOutcome | undefined>;
   /**
    * Calls the method that is named like the event's kind, else `default`, else the first (behaviour B.8). Undefined if
    * no active connector has this code, or it has no method.

@@ -2,6 +2,7 @@
 import { describe, expect, test } from "bun:test";
 import { OutboundFault, type OutboundRequest, type OutboundResponse } from "../../runtime/outbound/outbound.ts";
 import type { KindCall } from "./api.ts";
+import { plainRequest } from "./plain.ts";
 import { customConnector } from "./custom.ts";
 
 interface Remote {
@@ -228,4 +229,16 @@ describe("an answer that is no success", () => {
     expect((await call({ path: "/x", ...method }, given)).ok).toBe(ok);
     expect(requests).toHaveLength(count);
   });
+});
+
+test.each<[string, unknown, string]>([
+  [
+    "https://a.example/x?y=1",
+    { tag: ["new", "a&b"], none: null, deep: { a: 1 } },
+    "?y=1&tag=new&tag=a%26b&deep=%7B%22a%22%3A1%7D",
+  ],
+  ["https://a.example/x?", {}, ""],
+  ["https://a.example/x", undefined, ""],
+])("a whole request to %s with the query %p asks for %s", (url, query, search) => {
+  expect(plainRequest({ url, query }, undefined, undefined).url).toBe(`https://a.example/x${search}`);
 });

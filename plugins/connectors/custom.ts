@@ -27,9 +27,11 @@ const maxRetries = 2;
 const maxWaitSeconds = 10;
 const idempotent = new Set(["GET", "HEAD", "PUT", "DELETE"]);
 
+export const customKind = "core/custom_connector";
+
 export function customConnector(fetch: BaseContext["fetch"]): ConnectorKind {
   return {
-    name: "core/custom_connector",
+    name: customKind,
     fields: customFields,
     methodKeys: ["method", "path", "query", "headers", "body", "public", "description", "timeout"],
     needsUrl: true,
@@ -91,26 +93,41 @@ export function requestOf(connector: OpenConnector, method: Method, call: KindCa
     !("idempotency-key" in headers)
   )
     headers["idempotency-key"] = call.idempotencyKey;
-  // If the call leads back here, the depth of the loop is counted.
-  const cause = currentCausation();
-  if (cause) headers[causationHeader] = causationToHeader(cause);
+  causeIn(headers);
   addSecret(connector, headers, query);
   const root = trimmedEnd(base.pathname, "/");
   const search = query.filter((part) => part !== "").join("&");
   const joined = path === "" ? base.pathname : root + (path.startsWith("/") ? path : `/${path}`);
   const url = `${base.origin}${joined}${search === "" ? "" : `?${search}`}`;
   // The parts are checked already; this makes sure that the whole URL stays below the connector's address.
-  const target = new URL(url);
-  if (target.origin !== base.origin || !`${target.pathname}/`.startsWith(`${root}/`))
-    throw invalid({ base: ["the parameters lead outside the connector's address"] });
+  mustStayBelow(base, new URL(url), "base");
   return { url, method: method.method, headers, body };
+}
+
+/** A connector's secret goes nowhere else. */
+export function mustStayBelow(base: URL, target: URL, field: string): void {
+  const root = trimmedEnd(base.pathname, "/");
+  if (target.origin !== base.origin || !`${target.pathname}/`.startsWith(`${root}/`))
+    throw invalid({
+      [field]: [
+        field === "base"
+          ? "the parameters lead outside the connector's address"
+          : `must be below the connector's address, ${base.origin}${root}`,
+      ],
+    });
+}
+
+/** If the call leads back here, the depth of the loop is counted. */
+export function causeIn(headers: Record<string, string>): void {
+  const cause = currentCausation();
+  if (cause) headers[causationHeader] = causationToHeader(cause);
 }
 
 function setHeader(headers: Record<string, string>, name: string, value: string): void {
   headers[name.toLowerCase()] = value;
 }
 
-function addSecret({ secret, fields }: OpenConnector, headers: Record<string, string>, query: string[]): void {
+export function addSecret({ secret, fields }: OpenConnector, headers: Record<string, string>, query: string[]): void {
   if (secret === null) return;
   const auth = authOf(fields);
   const value = auth.prefix === "" ? secret : `${auth.prefix} ${secret}`;
@@ -138,9 +155,7 @@ function bodyOf(
   }
   if (typeof method.body === "string") {
     if (type.includes("x-www-form-urlencoded")) return fill.encoded(method.body);
-    const isJson = type === "" ? /^\s*[{[]/.test(method.body) : type.includes("json");
-    headers["content-type"] ??= isJson ? "application/json; charset=utf-8" : "text/plain; charset=utf-8";
-    return isJson ? fill.jsonText(method.body) : fill.text(method.body);
+    return isJsonText(method.body, headers) ? fill.jsonText(method.body) : fill.text(method.body);
   }
   if (type.includes("x-www-form-urlencoded"))
     return Object.entries(method.body ?? {})
@@ -148,6 +163,12 @@ function bodyOf(
       .join("&");
   headers["content-type"] ??= "application/json; charset=utf-8";
   return JSON.stringify(fill.json(method.body));
+}
+
+/** By its type; a text without one gets it by how it begins. */
+export function isJsonText(text: string, headers: Record<string, string>): boolean {
+  headers["content-type"] ??= `${/^\s*[{[]/.test(text) ? "application/json" : "text/plain"}; charset=utf-8`;
+  return headers["content-type"].toLowerCase().includes("json");
 }
 
 interface SendOptions {
@@ -158,7 +179,11 @@ interface SendOptions {
 }
 
 /** Sends it. Idempotent requests are tried again after 429 and 503, within the time limit of the whole call. */
-async function send(fetch: BaseContext["fetch"], request: HttpRequest, options: SendOptions): Promise<CallOutcome> {
+export async function send(
+  fetch: BaseContext["fetch"],
+  request: HttpRequest,
+  options: SendOptions,
+): Promise<CallOutcome> {
   const startedAt = performance.now();
   const left = () => options.timeoutMs - (performance.now() - startedAt);
   for (let retries = 0; ; retries++) {

@@ -91,7 +91,7 @@ export function checkDefinition({ url, fields }: { url: string; fields: Fields }
 
 type AddMistake = (message: string) => void;
 
-function checkUrl(url: string, wrong: AddMistake): void {
+export function checkUrl(url: string, wrong: AddMistake): void {
   const parsed = URL.parse(url);
   if (!parsed || !/^https?:\/\//i.test(url)) return wrong("must be an absolute http or https address");
   if (parsed.username !== "" || parsed.password !== "")
@@ -162,7 +162,7 @@ function checkQuery(query: unknown, wrong: AddMistake): void {
   if (!recordOf(query)) wrong(".query must be an object of name to value");
 }
 
-function checkHeaders(given: unknown, wrong: AddMistake): void {
+export function checkHeaders(given: unknown, wrong: AddMistake): void {
   if (given === undefined || given === null) return;
   const headers = recordOf(given);
   if (!headers) return wrong(".headers must be an object of name to text");

@@ -9,9 +9,19 @@ import {
   ValidationError,
   type BaseContext,
 } from "platform";
-import type { CallOutcome, ConnectorCall, ConnectorKind, Connectors, KindCall, ShownRequest } from "./api.ts";
+import type {
+  CallOutcome,
+  ConnectorCall,
+  ConnectorKind,
+  Connectors,
+  HttpAsked,
+  KindCall,
+  ShownRequest,
+} from "./api.ts";
 import { isCode, maxTimeoutSeconds } from "./definition.ts";
 import { Connector, secretPlace, type ConnectorRow } from "./connector.ts";
+import { sendPlain } from "./plain.ts";
+import { customKind } from "./custom.ts";
 import { hidden, redact, redactText, Unkept, withoutSecret } from "./redact.ts";
 
 /** A call, and the request that it was, if the connector's kind tells it. The secret is in neither. */
@@ -31,7 +41,7 @@ export interface Calls extends Omit<Connectors, "put"> {
   readonly forget: (accountId: number, codes: readonly string[]) => Promise<void>;
 }
 
-export function createCalls(ctx: Pick<BaseContext, "cache" | "log" | "secrets" | "sql">): Calls {
+export function createCalls(ctx: Pick<BaseContext, "cache" | "fetch" | "log" | "secrets" | "sql">): Calls {
   const kinds = new Map<string, ConnectorKind>();
   const inTurn = createCallTurns();
   const cache = ctx.cache<ConnectorRow>({
@@ -53,7 +63,7 @@ export function createCalls(ctx: Pick<BaseContext, "cache" | "log" | "secrets" |
   };
   const methodsOf = (row: ConnectorRow) => kinds.get(row.kind)?.methods(row.fields) ?? [];
 
-  const call = async (row: ConnectorRow, kindCall: KindCall): Promise<CallOutcome> => {
+  const call = async (row: ConnectorRow, kindCall: KindCall, asked?: HttpAsked): Promise<CallOutcome> => {
     const kind = kinds.get(row.kind);
     if (!kind) throw new Error(`no plugin here has the connector kind ${row.kind}`);
     const { accountId, code, url, fields } = row;
@@ -70,17 +80,14 @@ export function createCalls(ctx: Pick<BaseContext, "cache" | "log" | "secrets" |
     const { id } = row;
     try {
       const outcome = await inTurn({ id, atOnce: kind.atOnce, ...kindCall }, () =>
-        kind.call({ accountId, code, url, fields, secret }, { ...kindCall, onText: shown?.add }),
+        asked
+          ? sendPlain(ctx.fetch, { accountId, code, url, fields, secret }, { asked, ...kindCall })
+          : kind.call({ accountId, code, url, fields, secret }, { ...kindCall, onText: shown?.add }),
       );
       shown?.end();
       return hide(outcome, kind.echoes === false ? null : secret);
     } catch (error) {
-      if (!(error instanceof Busy)) throw error;
-      return {
-        ...failed("so many calls of this connector run already: try again later"),
-        isBusy: true,
-        retryAfterSeconds,
-      };
+      return told(error);
     }
   };
 
@@ -115,6 +122,15 @@ export function createCalls(ctx: Pick<BaseContext, "cache" | "log" | "secrets" |
       if (!row || !methodsOf(row).some(({ name }) => name === rest.method)) return undefined;
       const maxSeconds = kinds.get(row.kind)?.maxSeconds ?? maxTimeoutSeconds;
       return call(row, { ...rest, timeoutMs: timeoutMs ?? maxSeconds * 1000 });
+    },
+    async request({ accountId, code, asked, timeoutMs = maxTimeoutSeconds * 1000, signal, idempotencyKey }) {
+      if (code === undefined)
+        return inTurn({ id: `${accountId}`, timeoutMs, signal }, () =>
+          sendPlain(ctx.fetch, undefined, { asked, idempotencyKey, timeoutMs, signal }),
+        ).catch(told);
+      const row = await find(accountId, code);
+      if (row?.kind !== customKind) return undefined;
+      return call(row, { method: "", params: {}, idempotencyKey, timeoutMs, signal }, asked);
     },
     async callForEvent({ accountId, code, event, idempotencyKey, signal }) {
       const row = await find(accountId, code);
@@ -167,6 +183,16 @@ const mostWaiting = 200;
 /** The call was not begun: others have not ended in its time, or too many wait already. */
 class Busy extends Error {
   override name = "Busy";
+}
+
+/** Throws what is no `Busy`. */
+function told(error: unknown): CallOutcome {
+  if (!(error instanceof Busy)) throw error;
+  return {
+    ...failed("so many calls of this connector run already: try again later"),
+    isBusy: true,
+    retryAfterSeconds,
+  };
 }
 
 interface TurnRequest {

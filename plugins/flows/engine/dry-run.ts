@@ -14,7 +14,7 @@ export interface DryRun {
   readonly input: Readonly<Record<string, unknown>>;
   /** The person behind the process; null = nobody. */
   readonly app: Readonly<Record<string, unknown>> | null;
-  /** By step id, `<connector code>.<method>`, `<database code>.<op>` or the type of a plugin's own step. */
+  /** By step id, `<connector code>.<method>`, `<database code>.<op>` `http` or the type of a plugin's own step. */
   readonly answers: Readonly<Record<string, unknown>>;
   readonly accountUrl: string;
   readonly templates: Templates;
@@ -78,9 +78,10 @@ function resultOf(answer: unknown): unknown {
   throw new StepFault(error ?? `the step failed with ${status}`, { status: error === undefined ? status : null, data });
 }
 
-function connectorAnswer(answers: DryRun["answers"], { stepId, connector, method }: EffectCall): CallOutcome {
-  const answer = answerFor(answers, [stepId, `${connector}.${method}`]);
-  if (answer === undefined) throw new StepFault(`no answer was given for "${connector}.${method}"`);
+function connectorAnswer(answers: DryRun["answers"], { stepId, what }: EffectCall): CallOutcome {
+  const name = "asked" in what ? "http" : `${what.connector}.${what.method}`;
+  const answer = answerFor(answers, [stepId, name]);
+  if (answer === undefined) throw new StepFault(`no answer was given for "${name}"`);
   const envelope = envelopeOf(answer);
   const { status = 200, data = null, error } = envelope ?? { data: answer };
   const ok = error === undefined && status >= 200 && status < 300;

@@ -119,7 +119,7 @@ async function advance(tools: Tools, thread: Thread, frame: BlockFrame, step: St
 
 /** Others compute meanwhile. */
 function reachesOut({ type }: Step): boolean {
-  return type === "connector" || type === "db" || type === "flow" || type.includes(".");
+  return type === "connector" || type === "http" || type === "db" || type === "flow" || type.includes(".");
 }
 
 function checkTime({ host }: Tools, thread: Thread): void {

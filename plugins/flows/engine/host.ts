@@ -1,16 +1,26 @@
 /** The engine's host, and the exceptions that end a run. */
 import type { CallOutcome } from "../api.ts";
-import type { DbOp, Step } from "../program/program.ts";
+import type { HttpAsked } from "../../connectors/api.ts";
+import type { DbOp } from "../program/program.ts";
 import type { RecordUpdate } from "../../jsondb/api.ts";
 import type { ReadSearch } from "../program/records.ts";
 import type { Templates } from "../program/template.ts";
 import type { EngineState } from "./thread.ts";
 
-export interface EffectCall {
+interface MethodCall {
   readonly connector: string;
   readonly method: string;
   readonly params: Readonly<Record<string, unknown>>;
-  readonly step: Step;
+}
+
+/** Of a step `http`; its parts are what templates made of them. */
+interface RequestCall {
+  readonly connector: string | undefined;
+  readonly asked: HttpAsked;
+}
+
+export interface EffectCall {
+  readonly what: MethodCall | RequestCall;
   readonly stepId: string;
   /** The same for every attempt of this step of this process. */
   readonly key: string;

@@ -8,6 +8,7 @@ import type {
   DbStep,
   EachStep,
   FlowStep,
+  HttpStep,
   MutationStep,
   OwnStep,
   Step,
@@ -42,6 +43,7 @@ export async function perform(tools: Tools, thread: Thread, frame: BlockFrame, s
     case "flow":
       return call(tools, thread, step);
     case "connector":
+    case "http":
       return connect(tools, thread, frame, step);
     case "db":
       return database(tools, thread, step);
@@ -104,24 +106,31 @@ async function call({ host, world, cursor, journal, changed }: Tools, thread: Th
   thread.frames.push({ kind: "call", scope }, { kind: "block", place: "", at: 0 });
 }
 
-async function connect(tools: Tools, thread: Thread, frame: BlockFrame, step: ConnectorStep): Promise<void> {
+async function connect(tools: Tools, thread: Thread, frame: BlockFrame, step: ConnectorStep | HttpStep): Promise<void> {
   const { host, world } = tools;
   if (host.mode === "inline" || host.mode === "compute") throw new Suspended(host.now());
-  const params = host.templates.value(step.params ?? {}, variablesOf(world, thread));
-  tools.journal.given(thread.frames.at(-1), { connector: step.connector, method: step.method, params });
+  const value = (template: unknown) => host.templates.value(template, variablesOf(world, thread));
+  const what = step.type === "http" ? requestOf(step, value) : methodOf(step, value);
+  const { connector } = what;
+  tools.journal.given(
+    thread.frames.at(-1),
+    "asked" in what ? { ...what.asked, ...(connector !== undefined && { connector }) } : what,
+  );
   await tools.flush();
   const deadline = deadlineOf(thread);
   const calling = host.callConnector({
-    connector: step.connector,
-    method: step.method,
-    params: isObject(params) ? params : {},
-    step,
+    what,
     stepId: idOf(world, thread, thread.frames.length - 1),
     key: pathOf(thread),
     timeoutMs: deadline === undefined ? undefined : Math.max(1, deadline - host.now()),
   });
   const outcome = await shownWhileItLasts(tools, calling);
-  if (!outcome) throw new StepFault(`no active connector "${step.connector}" has a method "${step.method}"`);
+  if (!outcome)
+    throw new StepFault(
+      "asked" in what
+        ? `no active connector "${connector}" takes requests`
+        : `no active connector "${connector}" has a method "${what.method}"`,
+    );
   const { ok, status, data, error, usage } = outcome;
   const running = frame.running;
   if (running && usage) running.usage = plus(running.usage, usage);
@@ -131,6 +140,22 @@ async function connect(tools: Tools, thread: Thread, frame: BlockFrame, step: Co
   tools.finish(thread, data);
   // Stored with the following steps that only compute; at once if it took time (`isFull`) or others run beside it.
   if (thread.parent) await tools.save();
+}
+
+function methodOf({ connector, method, params }: ConnectorStep, value: (template: unknown) => unknown) {
+  const given = value(params ?? {});
+  return { connector, method, params: isObject(given) ? given : {} };
+}
+
+/** What a template made into nothing is left out. */
+function requestOf({ connector, ...step }: HttpStep, value: (template: unknown) => unknown) {
+  const { url = "", ...rest } = Object.fromEntries(
+    (["method", "url", "query", "headers", "body"] as const).flatMap((key) => {
+      const made = value(step[key] ?? null);
+      return made === null ? [] : [[key, made]];
+    }),
+  );
+  return { connector: connector ?? undefined, asked: { url: text(url), ...rest } };
 }
 
 /** A plugin's step runs like a call of a connector, but returns the result itself. */

@@ -47,19 +47,13 @@ export async function hostOf(ctx: FlowContext, process: LiveProcess): Promise<Ho
     ...(yields && { yields }),
     accountUrl: account?.baseUrl ?? "",
     now: () => Date.now(),
-    async callConnector({ connector, method, params, key, timeoutMs }) {
+    async callConnector({ what, key, timeoutMs }) {
       failpoint("flows.calling");
-      const idempotencyKey = keyOf(id, key);
+      const call = { accountId, idempotencyKey: keyOf(id, key), timeoutMs, signal };
       try {
-        const outcome = await ctx.connectors.call({
-          accountId,
-          code: connector,
-          method,
-          params,
-          idempotencyKey,
-          timeoutMs,
-          signal,
-        });
+        const outcome = await ("asked" in what
+          ? ctx.connectors.request({ ...call, code: what.connector, asked: what.asked })
+          : ctx.connectors.call({ ...call, code: what.connector, method: what.method, params: what.params }));
         failpoint("flows.answered");
         return outcome;
       } catch (error) {

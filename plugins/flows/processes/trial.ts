@@ -63,7 +63,7 @@ async function answerMistakes({ program, answers, flowOf }: DryRun): Promise<str
     for (const [at, step] of (steps ?? []).entries()) {
       const here = place === "" ? `${at}` : `${place}.${at}`;
       if (step.type === "connector") known.add(`${flow}${step.id ?? here}`).add(`${step.connector}.${step.method}`);
-      if (step.type.includes(".")) known.add(`${flow}${step.id ?? here}`).add(step.type);
+      if (step.type.includes(".") || step.type === "http") known.add(`${flow}${step.id ?? here}`).add(step.type);
       if (step.type === "db") known.add(`${flow}${here}`).add(`${step.db}.${step.op}`);
       if (step.type === "flow" && !called.has(step.flow)) {
         called.add(step.flow);

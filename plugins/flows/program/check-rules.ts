@@ -1,6 +1,7 @@
 /* oxlint-disable unicorn/no-thenable -- a step of a flow has a branch of that name */
 /** Every key that a step may have, with the rule for its value; check.ts applies them. Pure. */
 import { isObject, unknownNames } from "platform";
+import { requestMistakes } from "../../connectors/api.ts";
 import { dbOps, limits, type DbOp } from "./program.ts";
 import { expandFault, readCondition, readIncrement, readSearch } from "./records.ts";
 import { paramMistakes, type OwnStepType, type StepTypes } from "./step-types.ts";
@@ -9,6 +10,7 @@ import { elementsOf, isTemplate, operators, type Templates } from "./template.ts
 /** The step that a rule checks, and where it reports mistakes. */
 export interface StepCheck {
   readonly step: Readonly<Record<string, unknown>>;
+  readonly key: string;
   readonly templates: Templates;
   /** Its result is stored under its `id` unless it has `as`. */
   readonly stores: boolean;
@@ -95,6 +97,18 @@ const timeout: Rule = (value, at) => {
 const method: Rule = (value, at) => {
   if (isBlank(value)) at.wrong("is required");
   else if (typeof value !== "string") at.wrong("must be the name of a method");
+};
+
+/** The parts of a request: what has no template is checked now. */
+const asked: Rule = (value, at) => {
+  const { method, url, query, headers, body } = at.step;
+  const found = requestMistakes({ method, url, query, headers, body }, isTemplate);
+  for (const message of found[at.key] ?? []) at.wrong(message);
+  template(value, at);
+};
+
+const secretOf: Rule = (value, at) => {
+  if (!isBlank(value)) code(value, at);
 };
 
 const set: Rule = (value, at) => {
@@ -221,6 +235,7 @@ const shape = (rules: Rules): Shape => ({ rules: { ...common, ...rules }, stores
 
 const builtIn: ReadonlyMap<string, Shape> = new Map([
   ["connector", shape({ connector: code, method, params, as })],
+  ["http", shape({ method: asked, url: asked, query: asked, headers: asked, body: asked, connector: secretOf, as })],
   ["mutation", shape({ set })],
   ["if", shape({ condition, then, else: steps })],
   [

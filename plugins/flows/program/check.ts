@@ -65,6 +65,7 @@ function checkStep(walk: Walk, given: unknown, place: string, depth: number): vo
   for (const [key, rule] of Object.entries(rules)) {
     const at: StepCheck = {
       step: given,
+      key,
       templates,
       stores,
       wrong: (message, inside = "") => void mistakes.push(`${place}.${key}${inside} ${message}`),

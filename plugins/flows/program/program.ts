@@ -18,6 +18,17 @@ export interface ConnectorStep extends Common {
   readonly params?: Readonly<Record<string, unknown>>;
   readonly as?: string;
 }
+/** Everything may be templates. `connector` is the code of one that gives its secret. */
+export interface HttpStep extends Common {
+  readonly type: "http";
+  readonly method?: unknown;
+  readonly url: unknown;
+  readonly query?: unknown;
+  readonly headers?: unknown;
+  readonly body?: unknown;
+  readonly connector?: string;
+  readonly as?: string;
+}
 export interface MutationStep extends Common {
   readonly type: "mutation";
   readonly set: Readonly<Record<string, unknown>>;
@@ -79,6 +90,7 @@ export interface OwnStep extends Common {
 
 export type Step =
   | ConnectorStep
+  | HttpStep
   | MutationStep
   | IfStep
   | DbStep

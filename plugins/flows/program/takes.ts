@@ -10,6 +10,7 @@ import type { StepTypes } from "./step-types.ts";
 const builtIn = new Map<Step["type"], string>([
   ["db", "dbs"],
   ["connector", "flows"],
+  ["http", "flows"],
   ["flow", "flows"],
 ]);
 
@@ -101,7 +102,8 @@ export function flowUses(sql: Sql): Uses {
       const names = ({ fields }: Naming) =>
         [...stepsIn(programOf(fields), "program")].some(
           // Of a step that this version does not know only the keys can be compared.
-          ({ step }: { step: unknown }) => isObject(step) && step["type"] === key && keys.includes(String(step[key])),
+          ({ step }: { step: unknown }) =>
+            isObject(step) && (step["type"] === key || step["type"] === "http") && keys.includes(String(step[key])),
         );
       const found: Use[] = [];
       for (let offset: number | undefined = 0; offset !== undefined && found.length < limit;) {

@@ -10,6 +10,7 @@ const tables: Readonly<Record<string, readonly string[] | null>> = { shop: ["ord
 /** Account 1 has a connector, a flow and two databases; nobody else has anything. */
 const existing: Parameters<typeof warningsOf>[0] = {
   connectors: {
+    kindOf: async (_, code) => (code === "weather" ? "core/custom_connector" : undefined),
     methodsOf: async (accountId, code) =>
       accountId === 1 && code === "mail" ? [{ name: "send", public: false, takesOnly: ["to"] }] : undefined,
   },

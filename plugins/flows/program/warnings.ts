@@ -11,7 +11,7 @@ import { isTemplate, type Templates } from "./template.ts";
 
 /** Lookups for the warnings of a program. */
 export interface Lookups {
-  readonly connectors: Pick<Connectors, "methodsOf">;
+  readonly connectors: Pick<Connectors, "kindOf" | "methodsOf">;
   readonly databases: Pick<JsonDatabases, "fieldHints" | "find" | "databasesAlong">;
   readonly flowLookup: {
     /** The active flow of this code. */
@@ -47,6 +47,11 @@ export async function warningsOf(
           warnings.push(...paramHints(method, step.params).map((hint) => `${place}.params: ${hint}`));
       }
     }
+    const { connector = null } = step.type === "http" ? step : {};
+    if (connector !== null && (await connectors.kindOf(accountId, connector)) !== "core/custom_connector")
+      warnings.push(
+        `${place}.connector: no active connector "${connector}" of the kind core/custom_connector exists yet`,
+      );
     if (step.type === "flow" && step.flow !== made && !(await flowLookup.current(accountId, step.flow)))
       warnings.push(`${place}.flow: the flow "${step.flow}" does not exist yet or is not active`);
     if (step.type !== "db") continue;
