@@ -2,8 +2,7 @@
 import { service, type FieldErrors, type TObject } from "platform";
 
 export { codeMistake, isCode, isUuid } from "./definition.ts";
-export { recordOf } from "./definition.ts";
-export { requestMistakes } from "./plain.ts";
+export { recordOf, requestMistakes } from "./definition.ts";
 export { createFiller, isHeaderValue, paramHints, placeholders, type Filler } from "./fill.ts";
 
 /** Tokens used by a call of a model. */

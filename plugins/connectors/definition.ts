@@ -2,7 +2,7 @@
 import { isObject, Type, type FieldErrors } from "platform";
 import { climbs, isHeaderValue } from "./fill.ts";
 
-export const verbs = ["GET", "POST", "PUT", "PATCH", "DELETE", "HEAD"] as const;
+const verbs = ["GET", "POST", "PUT", "PATCH", "DELETE", "HEAD"] as const;
 export type Verb = (typeof verbs)[number];
 
 export interface Method {
@@ -89,9 +89,33 @@ export function checkDefinition({ url, fields }: { url: string; fields: Fields }
   return Object.fromEntries(found);
 }
 
+/** The mistakes of a request that says everything itself, by key. `isOpen`: what is decided only when the step runs. */
+export function requestMistakes(
+  { method, url, query, headers, body }: Readonly<Record<string, unknown>>,
+  isOpen: (value: unknown) => boolean = () => false,
+): FieldErrors {
+  const found = new Map<string, string[]>();
+  const wrong = (key: string, message: string) => found.set(key, [...(found.get(key) ?? []), message.trimStart()]);
+  const isVerb = (value: unknown) => typeof value === "string" && verbs.some((known) => known === value.toUpperCase());
+  if (!isOpen(method ?? "GET") && !isVerb(method ?? "GET")) wrong("method", `must be one of ${verbs.join(", ")}`);
+  if (url === undefined || url === null || url === "") wrong("url", "is required");
+  else if (typeof url !== "string") wrong("url", "must be a text");
+  else if (!isOpen(url)) checkUrl(url, (message) => wrong("url", message));
+  if (!isOpen(query) && query !== undefined && query !== null && !recordOf(query))
+    wrong("query", "must be an object of name to value");
+  const given = recordOf(headers);
+  const known = given ? Object.fromEntries(Object.entries(given).filter(([, value]) => !isOpen(value))) : headers;
+  if (!isOpen(headers)) checkHeaders(known, (message) => wrong("headers", message.replace(/^\.headers[.:]? ?/, "")));
+  const hasBody = body !== undefined && body !== null && body !== "";
+  if (hasBody && typeof method !== "string") wrong("body", "cannot be sent with GET");
+  if (hasBody && typeof method === "string" && /^(?:GET|HEAD)$/i.test(method))
+    wrong("body", `cannot be sent with ${method.toUpperCase()}`);
+  return Object.fromEntries(found);
+}
+
 type AddMistake = (message: string) => void;
 
-export function checkUrl(url: string, wrong: AddMistake): void {
+function checkUrl(url: string, wrong: AddMistake): void {
   const parsed = URL.parse(url);
   if (!parsed || !/^https?:\/\//i.test(url)) return wrong("must be an absolute http or https address");
   if (parsed.username !== "" || parsed.password !== "")
@@ -162,7 +186,7 @@ function checkQuery(query: unknown, wrong: AddMistake): void {
   if (!recordOf(query)) wrong(".query must be an object of name to value");
 }
 
-export function checkHeaders(given: unknown, wrong: AddMistake): void {
+function checkHeaders(given: unknown, wrong: AddMistake): void {
   if (given === undefined || given === null) return;
   const headers = recordOf(given);
   if (!headers) return wrong(".headers must be an object of name to text");

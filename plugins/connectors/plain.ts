@@ -1,33 +1,9 @@
 /** A request that says everything itself, as the step `http` of a flow does. behaviour B.9. */
-import { invalid, isObject, type BaseContext, type FieldErrors } from "platform";
+import { invalid, isObject, type BaseContext } from "platform";
 import type { CallOutcome, HttpAsked, OpenConnector } from "./api.ts";
-import { checkHeaders, checkUrl, recordOf, verbs } from "./definition.ts";
+import { recordOf, requestMistakes } from "./definition.ts";
 import { addSecret, causeIn, mustStayBelow, isJsonText, send, type HttpRequest } from "./custom.ts";
 import { formPairs } from "./fill.ts";
-
-/** Its mistakes by key. `isOpen`: what is decided only when the step runs. */
-export function requestMistakes(
-  { method, url, query, headers, body }: Partial<Record<keyof HttpAsked, unknown>>,
-  isOpen: (value: unknown) => boolean = () => false,
-): FieldErrors {
-  const found = new Map<string, string[]>();
-  const wrong = (key: string, message: string) => found.set(key, [...(found.get(key) ?? []), message.trimStart()]);
-  const isVerb = (value: unknown) => typeof value === "string" && verbs.some((known) => known === value.toUpperCase());
-  if (!isOpen(method ?? "GET") && !isVerb(method ?? "GET")) wrong("method", `must be one of ${verbs.join(", ")}`);
-  if (url === undefined || url === null || url === "") wrong("url", "is required");
-  else if (typeof url !== "string") wrong("url", "must be a text");
-  else if (!isOpen(url)) checkUrl(url, (message) => wrong("url", message));
-  if (!isOpen(query) && query !== undefined && query !== null && !recordOf(query))
-    wrong("query", "must be an object of name to value");
-  const given = recordOf(headers);
-  const known = given ? Object.fromEntries(Object.entries(given).filter(([, value]) => !isOpen(value))) : headers;
-  if (!isOpen(headers)) checkHeaders(known, (message) => wrong("headers", message.replace(/^\.headers[.:]? ?/, "")));
-  const hasBody = body !== undefined && body !== null && body !== "";
-  if (hasBody && typeof method !== "string") wrong("body", "cannot be sent with GET");
-  if (hasBody && typeof method === "string" && /^(?:GET|HEAD)$/i.test(method))
-    wrong("body", `cannot be sent with ${method.toUpperCase()}`);
-  return Object.fromEntries(found);
-}
 
 /** Throws a 422 that names every mistake. */
 export function plainRequest(
@@ -35,10 +11,10 @@ export function plainRequest(
   connector: OpenConnector | undefined,
   idempotencyKey: string | undefined,
 ): HttpRequest {
-  const mistakes = requestMistakes(asked);
+  const mistakes = requestMistakes({ ...asked });
   if (Object.keys(mistakes).length > 0) throw invalid(mistakes);
   const target = new URL(asked.url);
-  const method = String(asked.method ?? "GET").toUpperCase();
+  const method = typeof asked.method === "string" ? asked.method.toUpperCase() : "GET";
   const headers: Record<string, string> = { accept: "application/json, */*;q=0.5" };
   for (const [name, value] of Object.entries(recordOf(asked.headers) ?? {}))
     headers[name.toLowerCase()] = String(value);

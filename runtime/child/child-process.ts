@@ -203,7 +203,6 @@ function limitTime(spentMs: () => number | undefined, limitMs: number, end: (sta
   return () => clearTimeout(timer);
 }
 
-/** How long a starved run may take. */
 const patienceMs = (limitMs: number): number => Math.max(3 * limitMs, 30_000);
 
 /** Processor time that a process uses from now on, in milliseconds; undefined if the system does not tell. */

@@ -9,6 +9,7 @@ const crossings: readonly { readonly is: RegExp; readonly why: string }[] = [
   { is: /^delete from record_history where at < /, why: "forgets what is too old" },
   { is: /^select distinct db_id, id from record_history /, why: "records of which more is kept than may be" },
   { is: /^delete from password_links where purpose = 'reset' and expires_at < /, why: "forgets what is too old" },
+  { is: /^delete from sign_in_origins where session_id is null and created_at < /, why: "forgets what is too old" },
   { is: /^delete from webhook_deliveries .* where d.created_at < /, why: "forgets what is too old" },
   { is: /^delete from media_uploads .* where expires_at < /, why: "forgets what is too old" },
   { is: /^delete from flow_processes .* where finished_at < /, why: "forgets what is too old" },

@@ -101,8 +101,7 @@ const method: Rule = (value, at) => {
 
 /** The parts of a request: what has no template is checked now. */
 const asked: Rule = (value, at) => {
-  const { method, url, query, headers, body } = at.step;
-  const found = requestMistakes({ method, url, query, headers, body }, isTemplate);
+  const found = requestMistakes(at.step, isTemplate);
   for (const message of found[at.key] ?? []) at.wrong(message);
   template(value, at);
 };
