@@ -55,7 +55,12 @@ interface Manifest {
   /** The style of built-in plugins' pages. */
   readonly pageStyle: string;
   /** Further files of each built-in page. */
-  readonly pages: readonly { readonly path: string; readonly files: readonly string[] }[];
+  readonly pages: readonly {
+    readonly path: string;
+    readonly files: readonly string[];
+    /** Its first requests, with `%7Bname%7D` for each parameter. */
+    readonly first?: readonly string[];
+  }[];
   /** Further files of the first page. */
   readonly home: readonly string[];
   /** Further files of generic lists and forms. */
@@ -363,11 +368,13 @@ async function pageFiles(metafile: Metafile, loaded: readonly string[]): Promise
   const found = (await Array.fromAsync(new Bun.Glob("plugins/*/studio/pages.ts").scan(root))).toSorted();
   const lists = found.map(async (file) => {
     const { pages }: { pages: readonly StudioPage[] } = await import(join(root, file));
-    return pages.map(({ path, load }) => {
+    return pages.map(({ path, load, first }) => {
       const component = /import\(["'`](.+?)["'`]\)/.exec(String(load))?.[1];
       const name = component && byEntry.get(join(dirname(file), component));
       if (!name) throw new Error(`${file}: ${path} does not load a component`);
-      return { path, files: [name, ...importedAtOnce(metafile, name)].filter((one) => !loaded.includes(one)) };
+      const files = [name, ...importedAtOnce(metafile, name)].filter((one) => !loaded.includes(one));
+      const params = Object.fromEntries([...path.matchAll(/:(\w+)/g)].map(([, own = ""]) => [own, `{${own}}`]));
+      return { path, files, ...(first && { first: first(params, new URLSearchParams()) }) };
     });
   });
   return (await Promise.all(lists)).flat();

@@ -12,7 +12,12 @@ interface Manifest {
   /** Of the pages of built-in plugins: it holds up no other page. */
   readonly pageStyle: string;
   /** Those of a built-in page, by its path below /studio. */
-  readonly pages: readonly { readonly path: string; readonly files: readonly string[] }[];
+  readonly pages: readonly {
+    readonly path: string;
+    readonly files: readonly string[];
+    /** Its first requests, with `%7Bname%7D` for each parameter. */
+    readonly first?: readonly string[];
+  }[];
   /** Those of the first page. */
   readonly home: readonly string[];
   /** Those of a generic list and form. */

@@ -1,6 +1,6 @@
 /** What the frame of the Studio gets in one request: by rights, bounded, with the look of things. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { person, startTestApp, type TestApp } from "../../tests/harness.ts";
+import { adminToken, person, startTestApp, type TestApp } from "../../tests/harness.ts";
 
 let app: TestApp;
 beforeAll(async () => {
@@ -102,6 +102,18 @@ describe("a look", () => {
 });
 
 describe("several answers in one", () => {
+  test("are packed for who reads that: records repeat their names", async () => {
+    const address = `${app.origin}/studio/-/answers.json?path=${encodeURIComponent("/account/me.json")}`;
+    const ask = async (encoding: string) => {
+      const headers = { authorization: `Bearer ${adminToken}`, "accept-encoding": encoding };
+      const answer = await fetch(address, { headers });
+      return [answer.headers.get("content-encoding"), answer.headers.get("vary"), await answer.json()];
+    };
+    const [packed, plain] = [await ask("gzip"), await ask("identity")];
+    expect([packed[0], plain[0]]).toEqual(["gzip", null]);
+    expect(packed.slice(1)).toEqual(plain.slice(1));
+  });
+
   const ask = async (paths: readonly string[], token?: string) => {
     const query = new URLSearchParams(paths.map((path) => ["path", path]));
     const answer = await app.get(`/studio/-/answers.json?${query}`, token === undefined ? {} : { token });

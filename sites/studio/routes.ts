@@ -62,7 +62,16 @@ export function studioRoutes(
       });
     const nonce = randomToken(16);
     const draftKey = secrets.derive("studio.drafts", `${account.id}:${caller.user.id}`);
-    const shown = { files, nonce, accountName: account.name, isRehearsal: rehearses(), showsKit, draftKey, pathname };
+    const shown = {
+      files,
+      nonce,
+      accountName: account.name,
+      isRehearsal: rehearses(),
+      showsKit,
+      draftKey,
+      pathname,
+      search,
+    };
     return text(200, shell(shown), "text/html; charset=utf-8", {
       "content-security-policy": shellPolicy(nonce),
       "x-frame-options": "DENY",

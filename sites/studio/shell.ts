@@ -1,6 +1,7 @@
 /** The one HTML document of the Studio. */
 import { escapeHtml, contentHash, createPackedText, type PluginFacts, type StudioPage } from "platform";
-import { placeOf } from "./app/address.ts";
+import { answersPath, placeOf } from "./app/address.ts";
+import { homePath } from "./app/pages/home.ts";
 import { ownPath } from "./app/shown.ts";
 import type { StudioFiles } from "./files.ts";
 
@@ -16,17 +17,42 @@ interface ShellData {
   readonly draftKey: string;
   /** The address that was opened. */
   readonly pathname: string;
+  readonly search: string;
 }
 
-/** The Studio's first requests (app/state/session.svelte.ts), sent before its scripts are loaded. */
-const firstRequests = ["/studio/-/frame.json", "/openapi.json"];
+/** Requests that a page begins with (app/state/session.svelte.ts), sent before its scripts are loaded. */
+function firstRequests(place: ReturnType<typeof placeAt>, search: string): string[] {
+  const frame = "/studio/-/frame.json";
+  if (place.kind === "home") return [frame, homePath];
+  if (place.kind !== "page" || !place.page.first) return [frame, "/openapi.json"];
+  const own = Object.entries(place.params).map(
+    ([name, value]) => [`%7B${name}%7D`, encodeURIComponent(value)] as const,
+  );
+  const filled = place.page.first.map((path) =>
+    own.reduce((text, [name, value]) => text.replaceAll(name, value), path),
+  );
+  return search === "" ? [frame, answersPath(filled)] : [frame];
+}
 
-export function shell({ files, nonce, accountName, isRehearsal, showsKit, draftKey, pathname }: ShellData): string {
-  const place = placeOf(ownPath(pathname), [], files.pages);
+const placeAt = (pathname: string, files: StudioFiles) => placeOf(ownPath(pathname), [], files.pages);
+
+export function shell({
+  files,
+  nonce,
+  accountName,
+  isRehearsal,
+  showsKit,
+  draftKey,
+  pathname,
+  search,
+}: ShellData): string {
+  const place = placeAt(pathname, files);
   const own = place.kind === "page" ? place.page.files : place.kind === "home" ? files.home : files.generic;
   const scripts = [...files.preloads, ...own];
   const preloads = scripts.map((name) => `<link rel="modulepreload" href="/studio/-/${name}">\n`).join("");
-  const requests = firstRequests.map((path) => `<link rel="preload" as="fetch" crossorigin href="${path}">\n`).join("");
+  const requests = firstRequests(place, search)
+    .map((path) => `<link rel="preload" as="fetch" crossorigin href="${escapeHtml(path)}">\n`)
+    .join("");
   const pageStyle = `/studio/-/${files.pageStyle}`;
   return `<!doctype html>
 <html lang="en" data-drafts="${draftKey}" data-page-style="${pageStyle}"${isRehearsal ? " data-rehearsal" : ""}${showsKit ? " data-kit" : ""}>
@@ -38,7 +64,6 @@ export function shell({ files, nonce, accountName, isRehearsal, showsKit, draftK
 <title>${escapeHtml(accountName)}</title>
 <link rel="icon" type="image/svg+xml" href="/studio/-/${files.mark}">
 <link rel="stylesheet" href="/studio/-/${files.style}">
-<link rel="preload" as="font" type="font/woff2" crossorigin href="/studio/-/${files.font}">
 ${
   place.kind === "page"
     ? `<link rel="stylesheet" href="${pageStyle}">

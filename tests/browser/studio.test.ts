@@ -323,6 +323,34 @@ describe("the page", () => {
     expect(late.filter((path) => path !== main)).toEqual([]);
     for (const path of ["/openapi.json", "/studio/-/frame.json"])
       expect(asked.filter((one) => one === path)).toEqual([path]);
+    const early = await page
+      .locator("link[rel=preload][as=fetch]")
+      .evaluateAll((links) => links.map((link) => link.getAttribute("href")));
+    expect(early).toEqual([
+      "/studio/-/frame.json",
+      expect.stringContaining("answers.json?path=%2Fcore%2Fdbs%2Fshown.json"),
+    ]);
+    expect(asked.filter((path) => path === "/studio/-/answers.json").length).toBeGreaterThan(0);
+    expect(asked).not.toContain("/core/dbs/shown.json");
+  });
+
+  test("of the home and of a table does not wait for the API's description, which is long", async () => {
+    await using opened = await signedIn();
+    const { page, faults } = opened;
+    const { promise, resolve } = Promise.withResolvers<void>();
+    await page.route("**/openapi.json", async (route) => {
+      await promise;
+      await route.continue();
+    });
+    await page.goto(`${app.origin}/studio/core/dbs/shown/records`);
+    await page.getByRole("gridcell", { name: "Ann" }).waitFor();
+    await page.goto(`${app.origin}/studio`);
+    await page.locator("main h1").waitFor();
+    await page.getByRole("link", { name: "Shown", exact: true }).first().waitFor();
+    resolve();
+    await page.getByRole("link", { name: "Prompts", exact: true }).first().click();
+    await page.getByRole("heading", { level: 1, name: "Prompts" }).waitFor();
+    expect(faults).toEqual([]);
   });
 
   test("says that the disk is short or full as long as it is, and what was refused for it", async () => {

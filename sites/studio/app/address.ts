@@ -4,6 +4,10 @@ import type { Resource } from "./resources/resources.ts";
 
 export const base = "/studio";
 
+/** Answers to several requests in one: the browser may have asked already (shell.ts), so both say it alike. */
+export const answersPath = (paths: readonly string[]) =>
+  `/studio/-/answers.json?${new URLSearchParams(paths.map((path) => ["path", path]))}`;
+
 /** A page of a plugin, as its path is declared: `crm/contacts/:id`. */
 export interface PagePath {
   readonly path: string;

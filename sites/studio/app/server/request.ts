@@ -2,6 +2,7 @@
  * Requests to the public API with the session's cookie. They outlast a server that is away for a while, and a session
  * that ends: the frame says so meanwhile, and the request goes on.
  */
+import { answersPath } from "../address.ts";
 import { connection } from "../state/connection.svelte.ts";
 import { parseJson } from "./exact.ts";
 import { isMap, textOf } from "../resources/values.ts";
@@ -83,8 +84,7 @@ interface Part {
 
 /** None where they could not be had. */
 async function answersTo(paths: readonly string[]): Promise<readonly (Part | null)[]> {
-  const query = new URLSearchParams(paths.map((path) => ["path", path]));
-  const response = await sent("GET", `/studio/-/answers.json?${query}`, {});
+  const response = await sent("GET", answersPath(paths), {});
   // The API's own description declares it.
   return response?.ok ? ((await response.json()) as { readonly answers: readonly (Part | null)[] }).answers : [];
 }

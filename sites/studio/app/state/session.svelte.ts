@@ -20,6 +20,8 @@ export interface Person {
   readonly role: string;
 }
 
+const fastMs = 100;
+
 class Session {
   person = $state.raw<Person>({ id: 0, login: "", name: "", role: "guest" });
   accountName = $state("");
@@ -33,11 +35,19 @@ class Session {
   apps = $state.raw<Readonly<Record<string, readonly AppEntry[]>>>({});
   readonly menu = $derived<readonly MenuGroup<Page>[]>(menuOf(this.resources, this.pages, this.apps));
 
+  /** Whether what the API has is known: the lists of the menu, and all that is made from them. */
+  isDescribed = $state(false);
+  /** Settles then. */
+  described: Promise<void> = Promise.resolve();
+
+  /** Home, and a page that names its first requests, do not wait for the description: it is as large as the scripts. */
   async begin(): Promise<void> {
-    const [frame, document] = await Promise.all([get(framePath), get("/openapi.json")]);
-    // The API's own description declares these forms.
+    const own = placeOf(router.path, [], builtIn);
+    const waits = own.kind !== "home" && !(own.kind === "page" && "first" in own.page);
+    const document = waits ? get("/openapi.json") : undefined;
+    const frame = await get(framePath);
+    // The API's own description declares this form.
     const { me: person, pages, modules, ...shown } = frame.json as FirstAnswer;
-    const described = document.json as Document;
     menu.take(shown);
     this.person = person;
     actAs(person.id);
@@ -47,9 +57,18 @@ class Session {
     const place = placeOf(router.path, [], this.pages);
     if (place.kind === "page" && "first" in place.page) askEarly(place.page.first?.(place.params, router.query) ?? []);
     text.timezone = person.account.timezone;
+    this.takeApps(modules);
+    this.described = this.#describe(document ?? get("/openapi.json"));
+    this.described.catch((error: unknown) => toasts.fail(error));
+    // On a fast line all comes at once.
+    await (waits ? this.described : Promise.race([this.described, new Promise((go) => setTimeout(go, fastMs))]));
+  }
+
+  async #describe(document: ReturnType<typeof get>): Promise<void> {
+    const described = (await document).json as Document; // the form is its own
     this.allPrivileges = privilegesOf(described);
     this.resources = resourcesOf(described).filter(({ privilege }) => this.may(privilege));
-    this.takeApps(modules);
+    this.isDescribed = true;
   }
 
   /** Again: an app has come to a module, or has left it. */
