@@ -6,7 +6,7 @@ const studio = await startStudio();
 await studio.app.app.commands.find(({ name }) => name === "demo")?.run({});
 const { page } = await studio.signedIn({ colorScheme: "light" });
 await page.goto(`${studio.app.origin}/studio/core/dbs/demo_board/records`);
-await page.getByText("emerald").first().waitFor();
+await page.getByText("Emerald").first().waitFor();
 await page.screenshot({ path: join(import.meta.dir, "../docs/studio.png") });
 await studio.stop();
 // The PostgreSQL that tests share would keep the process alive.
