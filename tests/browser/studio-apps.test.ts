@@ -195,7 +195,7 @@ describe("two people at one app", () => {
     const { page } = opened;
     await editorOf(page).waitFor();
     await rewrite(page, "<h1>Mine</h1>");
-    await page.getByText("Not saved yet").waitFor();
+    await page.getByText("Draft", { exact: true }).waitFor();
     await studio.app.patch(`/core/apps/${id}.json`, { app: { description: "theirs" } });
     await publish(page).click();
     await page.getByRole("alert").getByText("merged with yours").waitFor();
@@ -210,7 +210,7 @@ describe("two people at one app", () => {
     const { page } = opened;
     await editorOf(page).waitFor();
     await rewrite(page, "<h1>Mine</h1>");
-    await page.getByText("Not saved yet").waitFor();
+    await page.getByText("Draft", { exact: true }).waitFor();
     await studio.app.patch(`/core/apps/${id}.json`, { app: { source_code: "<h1>Theirs</h1>" } });
     await page.keyboard.press("Control+s");
     const dialog = page.getByRole("dialog");
@@ -231,7 +231,7 @@ test("what was typed is offered again after a reload", async () => {
   const { page } = opened;
   await editorOf(page).waitFor();
   await rewrite(page, "<h1>Half done</h1>");
-  await page.getByText("Not saved").waitFor();
+  await page.getByText("Draft", { exact: true }).waitFor();
   await page.reload();
   await page.getByRole("button", { name: "Restore" }).click();
   await editorOf(page).getByText("Half done").waitFor();
@@ -345,6 +345,8 @@ test("an action runs with values, and its process is found", async () => {
   await previewOf(page).getByText("12 °C").waitFor();
   await page.getByRole("main").getByRole("link", { name: "Data", exact: true }).click();
   await page.getByRole("region", { name: "Flows" }).getByRole("link", { name: "Rain" }).waitFor();
+  await page.getByText("Publish first").waitFor();
+  await publish(page).click();
   await page.getByRole("button", { name: "Run weather" }).click();
   const dialog = page.getByRole("dialog", { name: "Run weather" });
   await dialog.getByLabel("Values").fill("[]");
@@ -397,7 +399,7 @@ test("the picture says where an app will appear; only an administrator may trust
   await page.getByRole("img", { name: "Only at its own address." }).waitFor();
   await page.getByLabel("Shown in", { exact: true }).selectOption({ label: "CRM" });
   await page.getByLabel("Tile of the home page").check();
-  await page.getByRole("img", { name: "In the menu of the module CRM. May be a tile of the home page." }).waitFor();
+  await page.getByRole("img", { name: "In the menu, under CRM. May be a tile of the home page." }).waitFor();
   await page.getByLabel("Shown in", { exact: true }).selectOption({ label: "On another page…" });
   await page.getByLabel("Path of the page's view").fill("not a place");
   await publish(page).click();

@@ -136,8 +136,8 @@ export class NewApp {
     if (editor.saving) return;
     const name = this.textOfInput("name").trim();
     if (starter && !this.isOwn) this.fill(); // its heading is the name
-    // What is still to be described is shown to nobody yet.
-    if (editor.description.trim() !== "") this.type("active", false);
+    // It is a draft until it is published.
+    this.type("active", false);
     try {
       if (name !== "" && starter) await this.makeNeeds(starter, name);
     } catch (error) {
