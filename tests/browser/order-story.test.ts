@@ -82,7 +82,11 @@ async function form(page: Page): Promise<void> {
   await page.getByText("Everyone can open this app without signing in.").waitFor();
   await button(page, "Create app").click();
   await page.getByRole("heading", { level: 1, name: "Orders" }).waitFor();
-  expect((await app.get("/core/apps.json")).json).toMatchObject([{ public: true, db_code: "orders" }]);
+  // A draft until it is published.
+  await page.getByText("Everyone can open this app without signing in.").waitFor();
+  await button(page, "Publish").click();
+  await page.getByText("Version 2 is live").waitFor();
+  expect((await app.get("/core/apps.json")).json).toMatchObject([{ public: true, active: true, db_code: "orders" }]);
 }
 
 async function shipments(page: Page): Promise<void> {
@@ -125,8 +129,7 @@ async function flow(page: Page): Promise<void> {
     ["sku", "Sku"],
     ["count", "Count"],
   ] as const) {
-    // The parameters of the method are known.
-    await button(page, `Add ${says} to Put in`).click();
+    // The parameters of the method stand there.
     await label(page, `Value of ${says}`).fill(`{{ ${name} }}`);
   }
   await label(panel(page), "Name of the result").fill("stock");
@@ -149,7 +152,7 @@ async function flow(page: Page): Promise<void> {
   await button(page, "On a schedule").click();
   await label(panel(page), "At").fill("07:00");
   await label(panel(page), "Time zone").fill("Europe/Warsaw");
-  await button(page, "Publish").click();
+  await button(page, "Publish and switch on").click();
   await page.getByText("Live", { exact: true }).waitFor();
   await page.getByRole("button", { name: /^When Every day at 07:00/ }).waitFor();
   await eventually(async () => (await app.get("/account/crons.json")).json[0]?.active === true);
@@ -204,7 +207,7 @@ async function follow(page: Page): Promise<void> {
   await page.getByRole("grid", { name: "Runs" }).getByRole("row").nth(1).getByRole("link").first().click();
   const trace = page.getByRole("region", { name: "Where it comes from, and what follows" });
   const process = page.url();
-  await trace.getByRole("link", { name: "stock.reserve", exact: true }).waitFor();
+  await trace.getByRole("link", { name: "Stock: reserve", exact: true }).waitFor();
   await link(trace, "1").click();
   await heading(page, "Delivery 1");
   await link(page, "The flow ship-an-order was started with it.").waitFor();

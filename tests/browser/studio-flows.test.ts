@@ -124,12 +124,13 @@ test("a flow is made from its start, tested in place, mended, published, and sta
   expect((await app.get("/core/dbs/orders/records.json")).json).toHaveLength(1);
 
   // What is typed is a draft until it is published; then a real order starts it.
-  await page.getByText("Not yet live").waitFor();
+  await page.getByText("Draft", { exact: true }).waitFor();
+  await page.getByText("Off", { exact: true }).waitFor();
   expect(await programOf(code)).toEqual([]);
   await page.reload();
   await button(page, "Restore").click();
   await card(page, "1.then.0").waitFor();
-  await button(page, "Publish").click();
+  await button(page, "Publish and switch on").click();
   await page.getByText("Live", { exact: true }).waitFor();
   await eventually(async () => (await app.get("/account/webhooks.json")).json[0].active === true);
   expect(await programOf(code)).toMatchObject([
@@ -214,7 +215,7 @@ test("what somebody else has saved meanwhile is merged", async () => {
   await flow("two", [{ type: "return", value: 1 }]);
   await using opened = await studio.signedIn({ at: "/studio/flows/two?step=json" });
   const { page } = opened;
-  const text = page.getByRole("textbox", { name: "Program", exact: true });
+  const text = page.getByRole("textbox", { name: "Steps", exact: true });
   await text.waitFor();
   await write(text, JSON.stringify([{ type: "return", value: 2 }]));
   await app.patch("/connect/flows/two.json", { flow: { name: "Theirs" } });

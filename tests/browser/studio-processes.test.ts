@@ -71,7 +71,7 @@ test("a process is followed from the record that led to it to the outside, and m
   }, "the process of the order");
   await page.goto(`${app.origin}/studio/connect/processes?status=error`);
   const row = page.getByRole("grid", { name: "Runs" }).getByRole("row", { name: /bill/ });
-  await row.getByText("webhook · Core::Record create").waitFor();
+  await row.getByText("A record of Orders is added").waitFor();
   await shot(page, "processes");
   await row.getByRole("link").first().click();
   await page.getByRole("heading", { level: 1, name: /^Run / }).waitFor();
@@ -84,16 +84,17 @@ test("a process is followed from the record that led to it to the outside, and m
     `/studio/account/webhooks/${hook}`,
   ]);
   expect(addresses[2]).toMatch(/deliveries\/\d+$/);
-  const step = page.locator("li details[open]", { hasText: "billing.issue" });
+  const step = page.locator("li details[open]", { hasText: "Billing: issue" });
   await step.getByText("the remote answered 404").waitFor();
   await step.getByText("The other side refused the request.", { exact: false }).waitFor();
-  const given = step.getByRole("region", { name: "Input" });
+  const given = step.getByRole("region", { name: "Put in" });
+  await given.getByText("As JSON").click();
   expect((await given.locator("pre").textContent())?.length).toBeLessThan(2100);
   await given.getByRole("button", { name: /^Show all/ }).click();
   expect((await given.locator("pre").textContent())?.length).toBeGreaterThan(3000);
   await given.getByRole("button", { name: "Show less" }).click();
   await shot(page, "process");
-  await trace.getByRole("link", { name: /^orders/ }).click();
+  await trace.getByRole("link", { name: /^Orders/ }).click();
   const record = page.getByRole("complementary");
   await record.getByRole("link", { name: "Runs", exact: true }).click();
   await page.waitForURL(/record_id=/);
@@ -101,11 +102,11 @@ test("a process is followed from the record that led to it to the outside, and m
   await trace.getByText("bill (this run)").waitFor();
   isUp = true;
   await page.getByRole("button", { name: "Retry from step 1", exact: true }).click();
-  await page.getByRole("region", { name: "Result" }).getByText("7").waitFor();
+  await page.getByRole("region", { name: "Result of the run" }).getByText("7").waitFor();
   expect(remote.at("/bills")).toHaveLength(2);
-  await trace.getByRole("link", { name: "All that webhook", exact: false }).click();
+  await trace.getByRole("link", { name: "Everything started by: A record of Orders is added" }).click();
   await page.waitForURL(new RegExp(`started_by=webhook%3A${hook}$`));
-  await page.getByRole("grid", { name: "Runs" }).getByText("finished").waitFor();
+  await page.getByRole("grid", { name: "Runs" }).getByText("Went well").waitFor();
   expect((await app.get(`/connect/flow_processes/${listed.id}.json`)).json.status).toBe("finished");
   expect(faults).toEqual([]);
 });
@@ -117,7 +118,7 @@ test("the list offers what begins, and shows what ends in its place", async () =
   await using opened = await studio.signedIn({ at: "/studio/connect/processes?flow_code=waits" });
   const { page, faults } = opened;
   const grid = page.getByRole("grid", { name: "Runs" });
-  await grid.getByText("pending").waitFor();
+  await grid.getByText("Under way").waitFor();
   // The first look of the server tells of nothing: only what begins after it is news.
   const offer = page.getByRole("button", { name: /^Show \d+ new/ });
   await eventually(async () => {
@@ -166,7 +167,7 @@ test("a cron says in words and times what is typed, starts its flow, and is swit
   await runs.getByText("It has started nothing yet.").waitFor();
   await page.getByRole("button", { name: "Run", exact: true }).click();
   await page.getByRole("dialog", { name: "Run" }).getByRole("button", { name: "Close" }).click();
-  await runs.getByText("finished").waitFor();
+  await runs.getByText("Went well").waitFor();
   await shot(page, "cron");
 
   await page.goto(`${app.origin}/studio/account/crons`);

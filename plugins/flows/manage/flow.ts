@@ -42,7 +42,7 @@ const fields = {
   }),
   active: flag({ ...usual.active, body: field.flag(), blank: true }),
   ...look,
-  program_id: id({ by: "check", hidden: true }),
+  program_id: id({ label: ["Steps", "Kroki", "Schritte"], by: "check", hidden: true }),
 };
 
 export type FlowRow = RowOf<typeof fields, "uuid">;

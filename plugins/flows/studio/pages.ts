@@ -5,6 +5,12 @@ const privilege = "flows";
 
 export const pages: StudioPage[] = [
   {
+    path: "connect/flows",
+    title: { en: "Flows", pl: "Przepływy", de: "Abläufe" },
+    privilege,
+    load: () => import("./flow/Flows.svelte"),
+  },
+  {
     path: "connect/flows/:id",
     title: { en: "Flow", pl: "Przepływ", de: "Ablauf" },
     privilege,

@@ -3,14 +3,14 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { startTestApp, type TestApp } from "platform/test";
-import type { Start } from "studio";
+import type { FieldKind, Start, Table, TableField } from "studio";
 import { shapeOf } from "../../program/check-rules.ts";
 import { messageOf, locationOf, standing, stepFaults } from "./program/faults.ts";
 import { bodyFor, methodName, withAction } from "./connect/connecting.ts";
 import { furtherFields, kindOf, kinds, own as ownKind, pieceAt, startOf } from "./program/kinds.ts";
 import { programIn, readValue, renamed, shownValue, stepsOf, withProgram } from "./program/text.ts";
 import { codesFor, completionAt, givenBy, namesAt, partsOf, valueAt } from "./program/scope.ts";
-import { starters } from "./starters.ts";
+import { nowhere, starters } from "./starters.ts";
 import {
   duplicated,
   inserted,
@@ -40,6 +40,7 @@ const orders: Start = {
   filter: { status: "new" },
   schedule: "",
   timezone: "",
+  next: "",
 };
 /** A step that is told apart by its name. */
 const named = (name: string, inside: object = {}) => ({ type: "mutation", set: { [name]: 1 }, ...inside });
@@ -522,16 +523,40 @@ describe("an example to start with", () => {
   });
   afterAll(() => app.stop());
 
+  const field = (name: string, kind: FieldKind, choices: readonly string[] = []): TableField => ({
+    name,
+    label: name,
+    type: kind,
+    kind,
+    isRequired: false,
+    choices: choices.map((value) => ({ value, label: value, color: "" })),
+  });
+  const stock: Table = {
+    db: "stock",
+    table: "",
+    label: "Stock",
+    titleField: "sku",
+    hasForm: false,
+    fields: [field("sku", "text"), field("state", "choice", ["new", "packed"]), field("due", "date")],
+  };
+
   test.each(starters.map((starter) => [starter.id, starter] as const))(
-    "%s works without any input, in every language",
+    "%s works without any input but what starts it, in every language",
     async (id, starter) => {
+      const schema = { fields: { sku: "string", state: { type: "string", choices: ["new", "packed"] }, due: "date" } };
+      await app.post("/core/dbs.json", { db: { name: "Stock", code: "stock", schema } });
+      const made = await app.post("/core/dbs/stock/records.json", { record: { data: { sku: id, state: "new" } } });
+      const input = starter.ways?.[0] === "record" ? { data: { ...made.json.data, id: made.json.id } } : {};
       for (const language of ["en", "pl", "de"] as const) {
-        const flow = { name: id, code: `${id}-${language}`, fields: { program: starter.program(language) } };
-        const made = await app.post("/connect/flows.json", { flow });
-        expect([made.status, made.json.warnings]).toEqual([201, []]);
-        const run = await app.post(`/connect/flows/${id}-${language}/test.json`, {});
+        const code = `${id}-${language}`;
+        const program = starter.program(language, starter.needs ? stock : nowhere);
+        const flow = { name: id, code, fields: { program } };
+        const answer = await app.post("/connect/flows.json", { flow });
+        expect([answer.status, answer.json.warnings]).toEqual([201, []]);
+        const run = await app.post(`/connect/flows/${code}/run.json`, input);
         expect([run.json.status, run.json.error]).toEqual(["finished", null]);
       }
+      expect(Boolean(starter.needs?.(stock) ?? true)).toBe(true);
     },
   );
 });

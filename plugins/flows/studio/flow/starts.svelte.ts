@@ -87,15 +87,17 @@ export class Starts {
   /** All on or all off, as they are stored; what is being changed stays so. */
   async flip(active: boolean): Promise<void> {
     for (const { key, kind, id } of this.stored) {
-      await request("PATCH", `${paths[kind]}/${id}.json`, { body: { [kind]: { active } } });
-      const flipped = (all: readonly Start[]) => all.map((start) => (start.key === key ? { ...start, active } : start));
+      const { json } = await request("PATCH", `${paths[kind]}/${id}.json`, { body: { [kind]: { active } } });
+      const { next } = startOf(kind, json);
+      const flipped = (all: readonly Start[]) =>
+        all.map((start) => (start.key === key ? { ...start, active, next } : start));
       this.stored = flipped(this.stored);
       if (this.wanted) this.put(flipped(this.wanted));
     }
   }
 
-  /** Stores them as they are to be, and on. Gives back whether the server took every one. */
-  async store(code: string): Promise<boolean> {
+  /** Stores them as they are to be, on or off. Gives back whether the server took every one. */
+  async store(code: string, active: boolean): Promise<boolean> {
     const problems: Record<string, string> = {};
     const attempt = async (key: string, work: () => Promise<unknown>) => {
       try {
@@ -112,14 +114,14 @@ export class Starts {
     for (const start of this.all) {
       let now = start;
       const old = before.get(start.key);
-      if (!old || !same(old, start) || !start.active)
+      if (!old || !same(old, start) || start.active !== active)
         await attempt(start.key, async () => {
           const path = paths[start.kind];
-          const body = bodyOf(start, code, true);
+          const body = bodyOf(start, code, active);
           const { json } = old
             ? await request("PATCH", `${path}/${start.id}.json`, { body })
             : await request("POST", `${path}.json`, { body });
-          now = (start.kind === "cron" ? cronStart : webhookStart)(isMap(json) ? json : {});
+          now = startOf(start.kind, json);
         });
       next.push(now);
     }
@@ -129,6 +131,10 @@ export class Starts {
     if (!this.isChanged) this.draft.forget();
     return Object.keys(problems).length === 0;
   }
+}
+
+function startOf(kind: Start["kind"], json: unknown): Start {
+  return (kind === "cron" ? cronStart : webhookStart)(isMap(json) ? json : {});
 }
 
 function read(kept: string): readonly Start[] | undefined {

@@ -1,5 +1,6 @@
 import { catalogue, textOf } from "studio";
-import { kindOf, own } from "./program/kinds.ts";
+import { furtherFields, kindOf, own } from "./program/kinds.ts";
+import type { FaultLocation } from "./program/faults.ts";
 import { isStep } from "./program/tree.ts";
 import de from "./text/de.json" with { type: "json" };
 import en from "./text/en.json" with { type: "json" };
@@ -18,4 +19,11 @@ export function sayKind(step: unknown, ofConnection?: (code: string) => string |
 export function titleOfStep(step: unknown, ofConnection?: (code: string) => string | undefined): string {
   const description = isStep(step) ? textOf(step["description"]) : "";
   return description.trim() === "" ? sayKind(step, ofConnection) : description.slice(0, 200);
+}
+
+/** What is wrong with a step, with its field called as its panel does. */
+export function faultSaid({ key, inside, said }: FaultLocation, step: unknown): string {
+  const kind = kindOf(step);
+  const field = kind && [...kind.fields, ...furtherFields(kind)].find((one) => one.key === key);
+  return `${field ? say(field.label) : key}${inside} ${said}`.trim();
 }

@@ -10,6 +10,7 @@ export interface Starter {
   readonly record_id?: string | number;
   readonly db_code?: string;
   readonly source_type?: string;
+  readonly event?: string;
 }
 
 /** In a list, or as followers are told of it. */
@@ -99,6 +100,15 @@ function previewOf(value: unknown): { preview: string; chars: number } | undefin
   return typeof value.preview === "string" ? { preview: value.preview, chars } : undefined;
 }
 
+/** What people read of a step's input first: what it puts in, without what its sentence says already. */
+export function putInOf({ type, input }: Step): unknown {
+  const { params, data, id } = mapOf(input);
+  if (type === "connector") return params;
+  if (type === "flow") return mapOf(input)["input"];
+  if (type !== "db") return input;
+  return data ?? params ?? (id === undefined ? undefined : { id });
+}
+
 /** The resource that a step reaches: its address in the Studio and its name. */
 export interface ReachedStep {
   readonly kind: "connector" | "flow" | "record" | "db";
@@ -149,35 +159,36 @@ export interface Origin {
   readonly address: string | undefined;
 }
 
-/** From the first cause to what started the process itself. */
-export function originsOf(by: Starter | null | undefined): Origin[] {
+/** From the first cause to what started the process itself; `said`: that in words, `table`: that of its record. */
+export function originsOf(by: Starter | null | undefined, said = "", table = by?.db_code): Origin[] {
   if (!by) return [];
   const { kind, id, name = "" } = by;
   const key = encodeURIComponent(id ?? "");
-  if (kind === "webhook") return webhookOrigins(by, key);
+  if (kind === "webhook") return webhookOrigins(by, key, said, table);
   if (kind === "cron") return [...personOf(by), { kind, name: name || `${id}`, address: `/account/crons/${key}` }];
   if (kind === "app") {
     const app = { kind, name: [name || id, by.action].filter(Boolean).join(" · "), address: `/core/apps/${key}` };
     return [...personOf(by), { ...app, kind: "app" }];
   }
   if (kind === "person") return [{ kind, name: name || `${id}`, address: `/account/people/${key}` }];
-  if (kind === "flow") return [{ kind, name: `${id}`, address: `/connect/processes/${key}` }];
+  if (kind === "flow") return [{ kind, name: shortId(`${id}`), address: `/connect/processes/${key}` }];
   return [{ kind: "command", name: id ?? name, address: undefined }];
 }
 
-function webhookOrigins(by: Starter, key: string): Origin[] {
-  const { id, name = "", record_id: recordId, db_code: db, source_type: type = "", delivery_id: delivery } = by;
+function webhookOrigins(by: Starter, key: string, said: string, table = ""): Origin[] {
+  const { id, record_id: recordId, db_code: db, source_type: type = "", delivery_id: delivery } = by;
+  const isInTable = type === "Core::Record" && db !== undefined;
   const record: Origin[] =
     recordId === undefined
       ? []
       : [
           {
             kind: "record",
-            name: `${type === "Core::Record" && db !== undefined ? db : type} ${shortId(String(recordId))}`,
-            address: type === "Core::Record" && db !== undefined ? recordAddress(db, String(recordId)) : undefined,
+            name: `${isInTable ? table : ""} ${shortId(String(recordId))}`.trim(),
+            address: isInTable ? recordAddress(db, String(recordId)) : undefined,
           },
         ];
-  const hook: Origin = { kind: "webhook", name: `${id} · ${name}`, address: `/account/webhooks/${key}` };
+  const hook: Origin = { kind: "webhook", name: said || `${id}`, address: `/account/webhooks/${key}` };
   const sent: Origin[] =
     delivery === undefined
       ? []

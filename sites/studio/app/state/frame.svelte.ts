@@ -1,4 +1,5 @@
 /** State that the page passes to its frame. */
+import { untrack } from "svelte";
 
 class Frame {
   /** The name of what is shown, once it is known. */
@@ -9,7 +10,8 @@ class Frame {
   records = $state.raw<Readonly<Record<string, unknown>>>({});
 
   read(address: string, record: unknown): void {
-    this.records = { ...this.records, [address]: record };
+    // A page that tells a name does not follow those of others.
+    this.records = { ...untrack(() => this.records), [address]: record };
   }
 }
 

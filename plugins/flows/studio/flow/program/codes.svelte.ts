@@ -1,6 +1,19 @@
 /** What the steps of a flow may name, followed as others change it: connections with their actions, tables, flows, steps of plugins. */
-import { get, isMap, mapsIn, nameOf, session, Tables, textOf, type Choice } from "studio";
+import {
+  get,
+  isMap,
+  mapsIn,
+  nameOf,
+  plainField,
+  session,
+  Tables,
+  textOf,
+  words,
+  type Choice,
+  type TableField,
+} from "studio";
 import { own as ownKind, startOf, type StepKind } from "./kinds.ts";
+import { inputKeysIn } from "./scope.ts";
 import type { Step } from "./tree.ts";
 
 export interface Method {
@@ -32,6 +45,8 @@ export class Codes extends Tables {
   connections = $state.raw<readonly Connection[]>([]);
   flows = $state.raw<readonly Choice[]>([]);
   own = $state.raw<readonly OwnStep[]>([]);
+  /** What each flow takes, by its code. */
+  private inputs = $state.raw<ReadonlyMap<string, readonly TableField[]>>(new Map());
   private prompts = $state.raw<readonly Choice[]>([]);
   private apps = $state.raw<readonly Choice[]>([]);
   private methods = $state.raw<ReadonlyMap<string, readonly Method[]>>(new Map());
@@ -43,7 +58,13 @@ export class Codes extends Tables {
     void rowsAt("/connect/flow_steps.json?limit=500").then((rows) => (this.own = rows.map(ownStep)));
     if (session.may("apps")) void rowsAt("/core/apps.json?limit=500").then((rows) => (this.apps = rows.map(choice)));
     void rowsAt("/core/prompts.json?limit=500").then((rows) => (this.prompts = rows.map(choice)));
-    const flows = () => rowsAt("/connect/flows.json?limit=500").then((rows) => void (this.flows = rows.map(choice)));
+    const flows = async () => {
+      const rows = await rowsAt("/connect/flows.json?limit=500");
+      this.flows = rows.map(choice);
+      this.inputs = new Map(
+        rows.map((row) => [textOf(row["code"]), inputsOf(isMap(row["fields"]) ? row["fields"] : {})]),
+      );
+    };
     const connections = () => this.readConnections();
     const read = () => void Promise.all([connections(), flows()]);
     read();
@@ -78,6 +99,11 @@ export class Codes extends Tables {
 
   flowName(code: string): string {
     return this.flows.find(({ value }) => value === code)?.label ?? code;
+  }
+
+  /** What a flow says that it takes, and what else its steps read of their input. */
+  inputsOf(code: string): readonly TableField[] {
+    return this.inputs.get(code) ?? [];
   }
 
   /** The actions of a connection, read on first use. */
@@ -137,6 +163,19 @@ async function rowsAt(path: string): Promise<Row[]> {
   } catch {
     return []; // what one may not see is typed
   }
+}
+
+/** The fields of an input: those of its schema, and those that steps name. */
+function inputsOf({ input, program }: Row): readonly TableField[] {
+  const schema = isMap(input) ? input : {};
+  const declared = isMap(schema["properties"]) ? schema["properties"] : {};
+  const required = Array.isArray(schema["required"]) ? schema["required"].map(String) : [];
+  const names = new Set([...Object.keys(declared), ...inputKeysIn(Array.isArray(program) ? program : [])]);
+  return [...names].map((name) => {
+    const own = declared[name];
+    const type = isMap(own) ? textOf(own["type"]) : "";
+    return plainField(name, words(name), type, required.includes(name));
+  });
 }
 
 function ownStep({ type, doc, params }: Row): OwnStep {

@@ -105,7 +105,7 @@ const expand: StepField = { key: "expand", kind: "value", label: "expandLabel", 
 const calls: readonly StepField[] = [
   { key: "connector", kind: "connection", label: "connectionLabel", required: true },
   { key: "method", kind: "action", label: "actionLabel", required: true },
-  { key: "params", kind: "map", label: "putIn" },
+  { key: "params", kind: "map", label: "putIn", help: "putInHelp" },
   result,
 ];
 const call = {
@@ -294,7 +294,7 @@ export const kinds: readonly StepKind[] = [
     start: { type: "flow", flow: "", input: {} },
     fields: [
       { key: "flow", kind: "flow", label: "flowLabel", required: true },
-      { key: "input", kind: "map", label: "putIn" },
+      { key: "input", kind: "map", label: "putIn", help: "putInHelp" },
       result,
     ],
     says: "flowSays",
@@ -351,7 +351,7 @@ export const own: StepKind = {
   about: "ownKind",
   is: (step) => typeof step["type"] === "string" && step["type"].includes("."),
   start: { type: "", params: {} },
-  fields: [{ key: "params", kind: "map", label: "putIn" }, result],
+  fields: [{ key: "params", kind: "map", label: "putIn", help: "putInHelp" }, result],
   says: "setSays",
   pieces: { names: ["names", "params"] },
 };

@@ -12,6 +12,12 @@ const always = ["input", "account_url", "app", "app.id", "app.action", "app.user
 const ofError = ["error", "error.message", "error.step", "error.status", "error.data"];
 const ofRecord = ["id", "data", "table_name", "created_at", "updated_at"];
 
+/** What few people want of what starts a flow; it can be typed. */
+export const isTechnical = (name: string): boolean =>
+  ["data", "kind", "source_type", "event", "data.db_code", "data.table_name", "cron_id", "account_url"].includes(
+    name,
+  ) || /^app\b|^input$/.test(name);
+
 /** The names of a table's fields. */
 export type FieldsOf = (db: unknown, table: unknown) => readonly string[];
 
@@ -140,7 +146,7 @@ export function givenBy(starts: readonly Start[], fieldsOf: FieldsOf): ScopeName
 }
 
 /** The keys of the input that the program names somewhere. */
-function inputKeysIn(program: Program): string[] {
+export function inputKeysIn(program: Program): string[] {
   const text = JSON.stringify(program);
   return [...text.matchAll(/\binput\.([A-Za-z_][A-Za-z0-9_-]{0,63})/g)].map(([, key = ""]) => key);
 }

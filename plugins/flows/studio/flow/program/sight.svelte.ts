@@ -1,5 +1,5 @@
 /** What a step sees of the flow around it: the names that it may use, what they are called, and their last values. */
-import { text, textOf, words, type Start } from "studio";
+import { text, textOf, words, type Start, type TableField } from "studio";
 import { brief } from "../trial/trial.ts";
 import { say, titleOfStep } from "../words.ts";
 import type { Codes } from "./codes.svelte.ts";
@@ -58,17 +58,18 @@ export class Sight {
     return `${this.numberOf(from)}. ${titleOfStep(stepAt(this.around().program, from), this.codes.serviceOf)}`;
   }
 
-  /** The fields of what starts the flow know best what a name is called. */
-  labelOf(expression: string): string {
-    const name = nameIn(expression);
-    const last = name.split(".").at(-1) ?? "";
-    if (last === "") return expression.slice(0, 60);
+  /** The field that an expression stands for; those of what starts the flow know best. */
+  fieldAt(expression: string): TableField | undefined {
+    const name = nameIn(expression.replaceAll(/[{}]/g, ""));
+    if (!name.includes(".")) return undefined;
+    const last = name.split(".").at(-1);
     const own = this.around().starts.map(({ db, table }) => this.codes.table(db, table));
-    for (const table of [...own, ...this.codes.tables]) {
-      const field = name.includes(".") ? table?.fields.find((one) => one.name === last) : undefined;
-      if (field) return field.label;
-    }
-    return words(last);
+    return [...own, ...this.codes.tables].flatMap((table) => table?.fields.find((one) => one.name === last) ?? [])[0];
+  }
+
+  labelOf(expression: string): string {
+    const last = nameIn(expression).split(".").at(-1) ?? "";
+    return last === "" ? expression.slice(0, 60) : (this.fieldAt(expression)?.label ?? words(last));
   }
 
   /** The value of an expression in the last test; "" with filters, which the server alone knows. */

@@ -1,8 +1,8 @@
 /** What became of a step in a test, in a few words. */
-import { ownOf } from "studio";
 import { adviceOf } from "../../processes/process.ts";
 import { branchesOf, isStep, type Step } from "../program/tree.ts";
-import { say, texts } from "../words.ts";
+import { say as sayOfRun } from "../../processes/words.ts";
+import { say } from "../words.ts";
 import { brief, type Result, type StepResult } from "./trial.ts";
 
 export interface Outcome {
@@ -34,8 +34,7 @@ export function outcomeOf(
 /** A failure in words that a person can do something with, and the server's own. */
 export function failureOf(error: string): string {
   const advice = adviceOf(error);
-  const said = advice && ownOf(texts(), `${advice}Advice`);
-  return typeof said === "string" ? `${said} (${error})` : error;
+  return advice ? `${sayOfRun(advice)} (${error})` : error;
 }
 
 /** The branch of an `if` that steps of the last test stand in: without one, neither. */

@@ -4,6 +4,7 @@
  */
 import {
   ApiError,
+  furtherOf,
   get,
   isMap,
   KeptDraft,
@@ -78,7 +79,8 @@ export class Trial {
     const found = await Promise.all([...starts.map((start) => this.samplesOf(start, codes)), this.runs(code)]);
     this.samples = found.flat().slice(0, mostSamples);
     const [first] = this.samples;
-    if (first && this.chosen === "" && this.input === "{}") this.choose(first);
+    const isGone = this.chosen !== "" && !this.samples.some(({ id }) => id === this.chosen);
+    if (first && (isGone || (this.chosen === "" && this.input === "{}"))) this.choose(first);
   }
 
   choose({ id, input }: Sample): void {
@@ -97,17 +99,20 @@ export class Trial {
     if (start.kind === "cron")
       return [{ id: start.key, title: text.time(Date.now()), input: sampleOf(start, undefined) }];
     if (start.db === "" || !session.may("dbs")) return [];
+    const path = `/core/dbs/${encodeURIComponent(start.db)}/records.json`;
     const query = new URLSearchParams({ limit: "5", ...(start.table !== "" && { table_name: start.table }) });
-    for (const [name, value] of Object.entries(start.filter)) query.set(`filter[${name}]`, textOf(value));
-    const rows = await rowsAt(`/core/dbs/${encodeURIComponent(start.db)}/records.json?${query}`);
-    const titleField = codes.table(start.db, start.table)?.titleField;
+    const fitting = new URLSearchParams(query);
+    for (const [name, value] of Object.entries(furtherOf(start))) fitting.set(`filter[${name}]`, textOf(value));
+    const found = await rowsAt(`${path}?${fitting}`);
+    // Where none fits yet, any is taken as if it did.
+    const rows = found.length > 0 ? found : await rowsAt(`${path}?${query}`);
+    const title = codes.table(start.db, start.table)?.titleField ?? "";
     return rows.map((row) => {
-      const data = isMap(row["data"]) ? row["data"] : {};
-      const title = titleField === undefined ? "" : textOf(data[titleField]);
+      const data = { ...(isMap(row["data"]) ? row["data"] : {}), ...start.filter };
       return {
         id: `${start.key} ${textOf(row["id"])}`,
-        title: title || brief(row) || textOf(row["id"]),
-        input: sampleOf(start, row),
+        title: brief(data, title) || textOf(row["id"]),
+        input: sampleOf(start, { ...row, data }),
       };
     });
   }

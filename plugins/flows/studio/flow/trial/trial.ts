@@ -130,8 +130,8 @@ export function failedAt(
 
 const shownChars = 90;
 
-/** A value in a few words: the first texts and numbers in it. */
-export function brief(value: unknown): string {
+/** A value in a few words: the first texts and numbers in it, `title` first. */
+export function brief(value: unknown, title = ""): string {
   if (value === null || value === undefined) return "";
   if (Array.isArray(value))
     return value.length === 0 ? "[]" : `${value.length} × ${brief(value[0])}`.slice(0, shownChars);
@@ -143,6 +143,7 @@ export function brief(value: unknown): string {
       (typeof one === "string" || typeof one === "number"),
   );
   return parts
+    .toSorted(([a], [b]) => Number(b === title) - Number(a === title))
     .slice(0, 3)
     .map(([, one]) => String(one))
     .join(", ")

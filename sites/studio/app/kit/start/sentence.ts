@@ -3,8 +3,9 @@ import { words } from "../../resources/names.ts";
 import { ownOf, textOf } from "../../resources/values.ts";
 import { session } from "../../state/session.svelte.ts";
 import { text } from "../../state/text.svelte.ts";
-import { changedOf, ofRecords, timesOf, type Start } from "./start.ts";
+import { becomesOf, changedOf, furtherOf, ofRecords, timesOf, type Start } from "./start.ts";
 import type { Tables } from "./tables.svelte.ts";
+import type { TableField } from "./tables.ts";
 import { say } from "./words.ts";
 
 /** `A record of Orders is added`, `Every day at 08:00`, `User: deleted`. `anyTable`: no table is all of them. */
@@ -16,28 +17,33 @@ export function sentenceOf(start: Start, tables: Pick<Tables, "table" | "fieldsO
       ? say("chooseEvent")
       : say("eventHappens", { what: modelName(start.source), event: eventName(start.event) });
   if (start.db === "" && !anyTable) return say("chooseTable");
+  const becomes = becomesOf(start);
+  const of = (name: string) => fieldOf(start, tables, name)?.label ?? words(name);
+  if (becomes !== undefined)
+    return say("fieldBecomes", { table, field: of(becomes), value: valueSaid(start, tables, becomes) });
   const changed = changedOf(start);
-  if (changed) {
-    const fields = tables.fieldsOf(start.db, start.table);
-    const labels = changed.map((name) => fields.find((field) => field.name === name)?.label ?? words(name));
-    return say("fieldChanged", { table, fields: labels.join(", ") });
-  }
+  if (changed) return say("fieldChanged", { table, fields: changed.map(of).join(", ") });
   const happens = { create: "recordCreated", update: "recordChanged", destroy: "recordDeleted" } as const;
   const word = ownOf(happens, start.event);
   return word ? say(word, { table }) : say("eventHappens", { what: table, event: eventName(start.event) });
 }
 
 /** What the record must have: `Status: New, Paid: yes`. */
-export function conditionsOf({ db, table, filter }: Start, tables: Pick<Tables, "fieldsOf">): string {
-  const fields = tables.fieldsOf(db, table);
-  return Object.entries(filter)
-    .map(([name, value]) => {
-      const field = fields.find((one) => one.name === name);
-      const choice = field?.choices.find((one) => one.value === value)?.label;
-      const said = value === true ? say("yes") : value === false ? say("no") : textOf(value);
-      return `${field?.label ?? words(name)}: ${choice ?? said}`;
-    })
+export function conditionsOf(start: Start, tables: Pick<Tables, "fieldsOf">): string {
+  return Object.keys(furtherOf(start))
+    .map((name) => `${fieldOf(start, tables, name)?.label ?? words(name)}: ${valueSaid(start, tables, name)}`)
     .join(", ");
+}
+
+function fieldOf({ db, table }: Start, tables: Pick<Tables, "fieldsOf">, name: string): TableField | undefined {
+  return tables.fieldsOf(db, table).find((field) => field.name === name);
+}
+
+/** The value of a condition as people know it. */
+function valueSaid(start: Start, tables: Pick<Tables, "fieldsOf">, name: string): string {
+  const value = start.filter[name];
+  const choice = fieldOf(start, tables, name)?.choices.find((one) => one.value === value)?.label;
+  return choice ?? (value === true ? text.messages.yes : value === false ? text.messages.no : textOf(value));
 }
 
 /** `Core::Prompt` is called what its list calls one. */

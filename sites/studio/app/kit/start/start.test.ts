@@ -1,6 +1,19 @@
 /** What starts something, as it is stored and as it is said. */
 import { describe, expect, test } from "bun:test";
-import { bodyOf, cronStart, isWhole, newStart, scheduleOf, timesOf, webhookStart, zoneOf } from "./start.ts";
+import {
+  becomesOf,
+  bodyOf,
+  cronStart,
+  furtherOf,
+  isWhole,
+  newStart,
+  nextOf,
+  nextPath,
+  scheduleOf,
+  timesOf,
+  webhookStart,
+  zoneOf,
+} from "./start.ts";
 import { tablesOf } from "./tables.ts";
 
 describe("a start", () => {
@@ -40,6 +53,11 @@ describe("a start", () => {
     const { webhook } = bodyOf(paid, "intake", true);
     expect(webhookStart({ id: 4, ...Object(webhook) }).changed).toEqual(["status"]);
     expect(bodyOf({ ...paid, event: "create" }, "intake", true)).toMatchObject({ webhook: { changed: null } });
+    // With a value it is what the field becomes, and no further condition.
+    const becomes = { ...paid, filter: { status: "paid", gift: true } };
+    expect([becomesOf(paid), becomesOf(becomes)]).toEqual([undefined, "status"]);
+    expect(furtherOf(becomes)).toEqual({ gift: true });
+    expect(becomesOf({ ...becomes, changed: ["status", "total"] })).toBeUndefined();
   });
 
   test.each([
@@ -62,19 +80,45 @@ test("a table has the words of its schema", () => {
   const schema = {
     fields: {
       status: { type: "string", label: { en: "State", pl: "Stan" }, choices: ["new", { value: "old", label: "Old" }] },
-      no: "integer",
+      no: { type: "integer", required: true },
+      customer: { type: "string", link: "customers" },
+      sum: { type: "number", rollup: { of: "lines", op: "count" } },
     },
   };
   const [orders] = tablesOf({ code: "orders", name: "Orders", schema }, "pl", (name) => name.toUpperCase());
-  expect(orders?.fields.map(({ label, type }) => `${label} ${type}`)).toEqual(["Stan string", "NO integer"]);
+  expect(orders?.fields.map(({ label, type }) => `${label} ${type}`)).toEqual([
+    "Stan string",
+    "NO integer",
+    "CUSTOMER string",
+    "SUM number",
+  ]);
+  expect(orders?.fields.map(({ kind, isRequired }) => `${kind} ${isRequired}`)).toEqual([
+    "choice false",
+    "number true",
+    "link false",
+    "rollup false",
+  ]);
   expect(orders?.fields[0]?.choices.map(({ label }) => label)).toEqual(["new", "Old"]);
   const several = tablesOf(
-    { code: "shop", name: "Shop", schema: { tables: { lines: {}, bills: {} } } },
+    {
+      code: "shop",
+      name: "Shop",
+      schema: { tables: { lines: {}, bills: {} } },
+      public_methods: { create: { table_name: "bills" } },
+    },
     "en",
     (name) => name,
   );
-  expect(several.map(({ label, table }) => [label, table])).toEqual([
-    ["Shop · lines", "lines"],
-    ["Shop · bills", "bills"],
+  expect(several.map(({ label, table, hasForm }) => [label, table, hasForm])).toEqual([
+    ["Shop · lines", "lines", false],
+    ["Shop · bills", "bills", true],
   ]);
+});
+
+test("the server is asked when a typed schedule is due", () => {
+  expect(nextPath(" ", "")).toBeUndefined();
+  expect(nextPath(" 0 7 * * * ", "")).toBe("/account/crons/next.json?schedule=0+7+*+*+*&count=3");
+  expect(nextPath("0 7 * * *", "Europe/Warsaw")).toEndWith("&timezone=Europe%2FWarsaw");
+  expect(nextOf({ timezone: "UTC", next_runs: ["a", 7] })).toEqual({ timezone: "UTC", times: ["a"] });
+  expect(nextOf(null)).toEqual({ timezone: "", times: [] });
 });

@@ -25,6 +25,8 @@ export interface Start {
   /** Of a cron. */
   readonly schedule: string;
   readonly timezone: string;
+  /** When it is due next, as it is stored; "" if it is off or being changed. */
+  readonly next: string;
 }
 
 export const ofRecords = "Core::Record";
@@ -44,6 +46,7 @@ export function newStart(kind: Start["kind"], number: number, given: Partial<Sta
     changed: [],
     schedule: kind === "cron" ? "0 8 * * *" : "",
     timezone: "",
+    next: "",
     ...given,
   };
 }
@@ -78,6 +81,7 @@ export function cronStart(row: Row): Start {
     trouble: textOf(row["last_error"]),
     schedule,
     timezone,
+    next: textOf(row["next_run_at"]),
   };
 }
 
@@ -116,6 +120,18 @@ export function filterOf({ db, table, filter }: Start): Row | null {
 /** What of a record must have changed: null unless it waits for changes of records. */
 export function changedOf({ source, event, changed }: Start): readonly string[] | null {
   return source === ofRecords && event === "update" && changed.length > 0 ? changed : null;
+}
+
+/** The one field that must have changed, where it is also said to what; undefined otherwise. */
+export function becomesOf(start: Start): string | undefined {
+  const [name, ...others] = changedOf(start) ?? [];
+  return name !== undefined && others.length === 0 && Object.hasOwn(start.filter, name) ? name : undefined;
+}
+
+/** What else a record must have: its conditions without what a field becomes. */
+export function furtherOf(start: Start): Row {
+  const becomes = becomesOf(start);
+  return Object.fromEntries(Object.entries(start.filter).filter(([name]) => name !== becomes));
 }
 
 /** Whether it says what it waits for: a table of records, a model, a time. */
@@ -184,4 +200,25 @@ export function scheduleOf({ every, minute, hour, weekday, day }: Times): string
     default:
       return `${minute} ${hour} ${day} * *`;
   }
+}
+
+export interface NextTimes {
+  readonly timezone: string;
+  readonly times: readonly string[];
+}
+
+/** Where the server is asked for the next times; undefined as long as nobody would expect an answer. */
+export function nextPath(schedule: string, timezone: string): string | undefined {
+  if (schedule.trim() === "") return undefined;
+  const query = new URLSearchParams({ schedule: schedule.trim(), count: "3" });
+  if (timezone.trim() !== "") query.set("timezone", timezone.trim());
+  return `/account/crons/next.json?${query}`;
+}
+
+export function nextOf(json: unknown): NextTimes {
+  const { timezone, next_runs: runs } = isMap(json) ? json : {};
+  return {
+    timezone: textOf(timezone),
+    times: Array.isArray(runs) ? runs.filter((one) => typeof one === "string") : [],
+  };
 }
