@@ -122,7 +122,7 @@ async function flow(page: Page): Promise<void> {
   await addStep(page, "0", "set values");
   await put(page, "Values", "sku", '{{ data.sku | default: "sample-box" }}');
   await put(page, "Values", "count", "{{ data.count | default: 1 }}");
-  await addStep(page, "1", "http");
+  await addStep(page, "1", "use a connection");
   await label(panel(page), "Connection").selectOption({ label: "Stock" });
   await label(panel(page), "Action").selectOption("reserve");
   for (const [name, says] of [
@@ -217,7 +217,7 @@ async function follow(page: Page): Promise<void> {
   await link(page, "Open the record").click();
   await record.getByText("sku", { exact: true }).waitFor();
   await page.goto(process);
-  await trace.getByRole("link", { name: /^shipments/ }).click();
+  await trace.getByRole("link", { name: /^Shipments/ }).click();
   await page.waitForURL(/\/tables\/shipments\b/);
   await link(record, "Made by the flow ship-an-order").click();
   await page.waitForURL(process);

@@ -231,7 +231,7 @@ test("what was typed is offered again after a reload", async () => {
   const { page } = opened;
   await editorOf(page).waitFor();
   await rewrite(page, "<h1>Half done</h1>");
-  await page.getByText("Draft", { exact: true }).waitFor();
+  await page.getByRole("status").getByText("Draft", { exact: true }).waitFor();
   await page.reload();
   await page.getByRole("button", { name: "Restore" }).click();
   await editorOf(page).getByText("Half done").waitFor();

@@ -74,9 +74,9 @@ test("a flow is made from its start, tested in place, mended, published, and sta
     { active: false, target_code: code, filter: { db_code: "orders", status: "new" } },
   ]);
 
-  // A request over HTTP, whose connection is made without leaving the step.
+  // A step whose connection is made without leaving it.
   await button(page, "Add the first step").click();
-  await page.getByLabel("Find a step").fill("http");
+  await page.getByLabel("Find a step").fill("use a connection");
   await page.keyboard.press("Enter");
   await button(panel(page), "New connection").click();
   const dialog = page.getByRole("dialog", { name: "New connection" });
@@ -150,7 +150,7 @@ test("a flow is made from its start, tested in place, mended, published, and sta
   await page.getByRole("heading", { name: "Went well" }).waitFor();
   await page.waitForURL(new RegExp(`run=${run.id}`));
   await page
-    .locator("li details", { hasText: "HTTP request" })
+    .locator("li details", { hasText: "Use a connection" })
     .or(page.locator("li details", { hasText: "rates" }))
     .first()
     .waitFor();
@@ -164,6 +164,50 @@ test("a flow is made from its start, tested in place, mended, published, and sta
   await eventually(async () => (await app.get(`/connect/flows/${code}.json`)).json.active === false);
   await eventually(async () => (await app.get("/account/webhooks.json")).json[0].active === false);
   expect(await programOf(code)).toHaveLength(2); // the older steps are a draft
+  expect(serious(faults)).toEqual([]);
+});
+
+test("what becomes paid is sent to an address that is typed in the step; why it fails is found, and it is retried", async () => {
+  let isUp = false;
+  remote.answer = () => (isUp ? Response.json({}) : Response.json({ error: "no" }, { status: 404 }));
+  const status = { type: "string", choices: ["new", "paid"] };
+  const schema = { fields: { number: { type: "string", required: true }, total: "number", status } };
+  await app.post("/core/dbs.json", { db: { name: "Sales", code: "sales", schema } });
+  const data = { number: "S-1", total: 12, status: "new" };
+  const sale = (await app.post("/core/dbs/sales/records.json", { record: { data } })).json;
+  await using opened = await studio.signedIn({ at: "/studio/flows/new" });
+  const { page, faults } = opened;
+  await page.getByLabel("What happens").selectOption({ label: "a field becomes …" });
+  await page.getByLabel("In the table").selectOption({ label: "Sales" });
+  await page.getByLabel("Becomes").selectOption({ label: "paid" });
+  await button(page, "Go on").click();
+  await heading(page, "Status of a record of Sales becomes paid");
+  await button(page, "Add the first step").click();
+  expect(await button(page, "Remove this start").count()).toBe(0);
+  await page.getByLabel("Find a step").fill("http");
+  await page.keyboard.press("Enter");
+  await panel(page).getByLabel("Address", { exact: true }).fill(`${remote.url}/paid`);
+  await button(panel(page), "Add Number to Data to send").click();
+  await button(panel(page), "Add Total to Data to send").click();
+  // As it would be sent, with the real order as if it were paid; the panel stays where it is.
+  await button(panel(page), "Run the test").click();
+  await card(page, "0").getByText("Not sent, this is a test").waitFor();
+  await panel(page).getByText("S-1").waitFor();
+  expect(remote.at("/paid")).toEqual([]);
+  await button(page, "Publish and switch on").click();
+  await page.getByText("Live", { exact: true }).waitFor();
+  await app.patch(`/core/dbs/sales/records/${sale.id}.json`, { record: { data: { ...data, status: "paid" } } });
+  await page.getByRole("link", { name: "Runs", exact: true }).last().click();
+  await page.getByRole("list", { name: "Runs" }).getByRole("link", { name: /^S-1/ }).click();
+  await page.getByRole("heading", { name: "Failed at step 1" }).waitFor();
+  await page.locator("li details[open]").getByText(`POST ${remote.url}/paid`).waitFor();
+  isUp = true;
+  await button(page, "Retry from step 1").click();
+  await page.getByRole("heading", { name: "Went well" }).waitFor();
+  expect(remote.at("/paid").map(({ body }) => JSON.parse(body))).toEqual([
+    { number: "S-1", total: 12 },
+    { number: "S-1", total: 12 },
+  ]);
   expect(serious(faults)).toEqual([]);
 });
 

@@ -1,6 +1,19 @@
 /** The deliveries of a webhook as they come: read again while somebody looks. */
-import { get, messageOf, repeatedly, request, type Answer } from "studio";
+import {
+  addressOf,
+  Fetched,
+  frame,
+  get,
+  isMap,
+  messageOf,
+  repeatedly,
+  request,
+  session,
+  Tables,
+  type Answer,
+} from "studio";
 import { isDelivery, logPath, pageSize, refreshed, searched, type Delivery, type Log } from "./log.ts";
+import { calledOf } from "./target.ts";
 
 const everyMs = 3000;
 
@@ -87,4 +100,27 @@ function cursorOf({ headers }: Answer): number | undefined {
 
 function deliveriesIn(json: unknown): Delivery[] {
   return Array.isArray(json) ? json.filter(isDelivery) : [];
+}
+
+type Row = Readonly<Record<string, unknown>>;
+
+/** The webhook of a log: the bar over the page calls it by its sentence. Begins and ends with the page. */
+export function webhookOf(id: () => string): { readonly row: Row; readonly tables: Tables } {
+  const tables = new Tables();
+  const read = new Fetched(
+    () => `/account/webhooks/${encodeURIComponent(id())}.json`,
+    ({ json }): Row => (isMap(json) ? json : {}),
+  );
+  $effect(() => tables.begin());
+  $effect(() => {
+    if (!read.value) return;
+    const address = addressOf(session.resource("/account/webhooks"), [id()]);
+    frame.read(address, { ...read.value, name: calledOf(read.value, tables) });
+  });
+  return {
+    tables,
+    get row() {
+      return read.value ?? {};
+    },
+  };
 }

@@ -104,9 +104,16 @@ function previewOf(value: unknown): { preview: string; chars: number } | undefin
 export function putInOf({ type, input }: Step): unknown {
   const { params, data, id } = mapOf(input);
   if (type === "connector") return params;
+  if (type === "http") return mapOf(input)["body"] ?? mapOf(input)["query"];
   if (type === "flow") return mapOf(input)["input"];
   if (type !== "db") return input;
   return data ?? params ?? (id === undefined ? undefined : { id });
+}
+
+/** `POST https://example.com/orders` */
+export function requestSaid({ input }: Step): string {
+  const { method = "GET", url = "" } = mapOf(input);
+  return `${String(method)} ${String(url)}`;
 }
 
 /** The resource that a step reaches: its address in the Studio and its name. */

@@ -152,7 +152,7 @@ export class Codes extends Tables {
     const [only, ...others] =
       kind.service === undefined ? [] : this.connections.filter(({ service }) => service === kind.service);
     if (!only || others.length > 0) return start;
-    return { ...start, connector: only.code, ...(kind.id === "http" && { method: "" }) };
+    return start["type"] === "http" ? start : { ...start, connector: only.code };
   }
 }
 

@@ -28,6 +28,8 @@ export type Word = keyof typeof words;
 export type FieldKind =
   | "connection"
   | "action"
+  /** The method of a request over HTTP. */
+  | "verb"
   /** A table: the code of a database, and `table_name` where it has several. */
   | "table"
   | "flow"
@@ -193,16 +195,26 @@ export const kinds: readonly StepKind[] = [
     pieces: { ...inTable, record: ["template", "id"] },
   },
   {
-    ...call,
-    ...called,
     id: "http",
+    group: "outside",
     icon: globe,
     color: "indigo",
     title: "httpKind",
     about: "httpAbout",
     service: "core/custom_connector",
-    is: isCall("core/custom_connector", "request"),
-    start: { ...call.start, method: "request" },
+    is: isOf({ type: "http" }),
+    start: { type: "http", method: "POST", url: "" },
+    fields: [
+      { key: "method", kind: "verb", label: "verbLabel" },
+      { key: "url", kind: "template", label: "addressLabel", help: "urlHelp", required: true },
+      { key: "body", kind: "map", label: "bodyLabel", help: "bodyHelp" },
+      { key: "headers", kind: "map", label: "headersLabel" },
+      { key: "query", kind: "map", label: "queryLabel" },
+      { key: "connector", kind: "connection", label: "secretOf" },
+      result,
+    ],
+    says: "httpSays",
+    pieces: { verb: ["template", "method"], address: ["template", "url"] },
   },
   {
     ...call,

@@ -67,6 +67,12 @@ export class Sight {
     return [...own, ...this.codes.tables].flatMap((table) => table?.fields.find((one) => one.name === last) ?? [])[0];
   }
 
+  /** The fields of the records that start the flow. */
+  startFields(): TableField[] {
+    const all = this.around().starts.flatMap(({ db, table }) => this.codes.fieldsOf(db, table));
+    return [...new Map(all.map((field) => [field.name, { ...field, isRequired: false }])).values()];
+  }
+
   labelOf(expression: string): string {
     const last = nameIn(expression).split(".").at(-1) ?? "";
     return last === "" ? expression.slice(0, 60) : (this.fieldAt(expression)?.label ?? words(last));

@@ -40,7 +40,7 @@ export class Trial {
   samples = $state.raw<readonly Sample[]>([]);
   /** Actions of connections that change something: really called in tests. */
   reallyCalls = $state.raw<readonly string[]>([]);
-  /** What calls that are left out are to have answered: JSON as it was typed, by connection and action. */
+  /** What is left out is to have answered: JSON as it was typed, by connection and action or by the path of a step. */
   answers = $state.raw<Readonly<Record<string, string>>>({});
   wrongInput = $state("");
   problem = $state("");
@@ -161,14 +161,15 @@ export class Trial {
       if (needs.length === 0) return;
       for (const need of needs) {
         const isLeft = need.kind === "own" || (need.kind === "call" && !this.isCalled(need, codes));
-        if (isLeft) leftOut.push(pathOfResult(program, need.id) ?? need.id);
-        answers[need.id] = isLeft ? this.standIn(need) : await answerTo(need);
+        const path = pathOfResult(program, need.id) ?? need.id;
+        if (isLeft) leftOut.push(path);
+        answers[need.id] = isLeft ? this.standIn(need, path) : await answerTo(need);
       }
     }
   }
 
-  private standIn(need: Need): unknown {
-    const typed = need.kind === "call" ? this.answers[`${need.connector}.${need.method}`] : undefined;
+  private standIn(need: Need, path: string): unknown {
+    const typed = this.answers[need.kind === "call" ? `${need.connector}.${need.method}` : path];
     return (typed === undefined ? undefined : parsed(typed)) ?? {};
   }
 

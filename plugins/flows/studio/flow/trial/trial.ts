@@ -32,7 +32,7 @@ export type Need =
       readonly method: string;
       readonly params: Readonly<Record<string, unknown>>;
     }
-  /** A step of a plugin. */
+  /** A request to an address of its own, or a step of a plugin: a test has no answer to it. */
   | { readonly kind: "own"; readonly id: string };
 
 /** What a result shows that a step has asked for and has not got: `answered` are the ids of steps that have an answer. */
@@ -47,7 +47,8 @@ export function needsOf(
     if (step.type === "db" && db !== "" && (op === "get" || op === "search") && !answered(step.id, `${db}.${op}`))
       return [{ kind: "record", id: step.id, path: op === "get" ? recordPath(db, text("id")) : searchPath(db, given) }];
     const isMissed = step.status === "error" && missedIn(step.error || error) === step.type;
-    if (isMissed && step.type.includes(".") && !answered(step.id, step.type)) return [{ kind: "own", id: step.id }];
+    if (isMissed && (step.type === "http" || step.type.includes(".")) && !answered(step.id, step.type))
+      return [{ kind: "own", id: step.id }];
     const [connector, method] = [text("connector"), text("method")];
     const misses = missedIn(step.error || error) === `${connector}.${method}`;
     if (step.type !== "connector" || step.status !== "error" || !misses || answered(step.id, `${connector}.${method}`))
