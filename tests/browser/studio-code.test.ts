@@ -104,7 +104,7 @@ test("a field that is no JSON says where", async () => {
   const { page } = opened;
   await page.locator(".cm-content").first().waitFor();
   const label = (await page.locator(".cm-content").first().getAttribute("aria-label")) ?? "";
-  await page.getByLabel(label, { exact: true }).fill('{\n  "a": 1,\n  oops\n}');
+  await page.getByRole("textbox", { name: label, exact: true }).fill('{\n  "a": 1,\n  oops\n}');
   await page.getByRole("button", { name: "Publish" }).click();
   await page.getByRole("button", { name: "Line 3, column 3: This is not JSON." }).waitFor();
 });
