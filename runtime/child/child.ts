@@ -17,7 +17,7 @@ export interface ChildOptions {
   /** How long a process may take to start: the run that waits for a slower one is refused with the reason `busy`. */
   readonly startLimitMs?: number;
   /**
-   * How long a run may take; up to three times as long, and at least half a minute, if the machine is too busy to
+   * How long a run may take; up to three times as long, and at least 15 s, if the machine is too busy to
    * give it a processor, and then it is refused with the reason `busy` too.
    */
   readonly timeLimitMs?: number;
