@@ -59,6 +59,7 @@ import historyMigration from "./migrations/026_history.sql" with { type: "text" 
 import leftMigration from "./migrations/027_left_records.sql" with { type: "text" };
 import look from "./migrations/028_look.sql" with { type: "text" };
 import historyOfDb from "./migrations/029_history_of_db.sql" with { type: "text" };
+import charts from "./migrations/030_charts.sql" with { type: "text" };
 import instructions from "./prompts/dbs_api.md" with { type: "text" };
 import { publicRoutes } from "./public/routes.ts";
 import { recordExample, recordRoutes } from "./records/routes.ts";
@@ -174,6 +175,7 @@ export default definePlugin({
     { name: "027_left_records", sql: leftMigration },
     { name: "028_look", sql: look },
     { name: "029_history_of_db", sql: historyOfDb },
+    { name: "030_charts", sql: charts },
   ],
   commands: [clientFacts],
   privileges: [{ name: "dbs", doc: "databases and their records", roles: ["manager", "user"] }],

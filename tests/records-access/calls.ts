@@ -153,6 +153,7 @@ export const reads: Readonly<Record<string, readonly Call[]>> = {
 /** Of the routes of databases, and of those that may carry records: why they are not called. Beginnings of their names. */
 export const excused: Readonly<Record<string, string>> = {
   "GET /core/dbs/:db_id/events": "followed in a test of its own",
+  "PUT /core/dbs/:db_id/records/:id/present": "live/events.test.ts: who has a record open, of those who may read it",
   "POST /mcp": "called in a test of its own",
   "POST /core/dbs": "makes an empty one",
   "POST /core/dbs/from_file": "makes one of the caller's own file",

@@ -17,17 +17,18 @@ export async function renameInViews(
 ): Promise<void> {
   for (let after = "00000000-0000-0000-0000-000000000000"; ;) {
     const views = await tx<(NamingView & { id: string })[]>`
-      select id, filters, sort, columns, group_by, date_field, cover_field from db_views
+      select id, filters, sort, columns, group_by, date_field, cover_field, measure_field
+      from db_views
       where account_id = ${accountId} and db_id = ${id} and coalesce(table_name, '') = ${table} and id > ${after}
       order by id limit ${viewsAtOnce} for update`;
     for (const { id: viewId, ...view } of views) {
       const made = change(view);
       if (JSON.stringify(made) === JSON.stringify(view)) continue;
-      const { filters, sort, columns, groupBy, dateField, coverField } = made;
+      const { filters, sort, columns, groupBy, dateField, coverField, measureField } = made;
       await tx`
         update db_views set filters = ${JSON.stringify(filters)}::text::json, sort = ${[...sort]}::text[],
           columns = ${[...columns]}::text[], group_by = ${groupBy}, date_field = ${dateField}, cover_field = ${coverField},
-          version = version + 1, updated_at = now()
+          measure_field = ${measureField}, version = version + 1, updated_at = now()
         where account_id = ${accountId} and id = ${viewId}`;
     }
     const last = views.at(-1);

@@ -166,6 +166,7 @@ test("what names a renamed field goes on meaning it: access, public methods, vie
     columns: ["owner", "sum"],
     group_by: "owner",
     cover_field: "cost",
+    measure_field: "sum",
   };
   const { json: own } = await app.post("/core/dbs/named/views", { view });
   const now = { fields: { person: "string", amount: "number", price: "number", store: link } };
@@ -197,6 +198,7 @@ test("what names a renamed field goes on meaning it: access, public methods, vie
     columns: ["person", "amount"],
     group_by: "person",
     cover_field: "price",
+    measure_field: "amount",
   });
   expect(shown.headers.get("etag")).not.toBe((await app.post("/core/dbs/named/views", { view })).headers.get("etag"));
   expect((await app.get(`/core/dbs/renamed-shops/records/${shop}`)).json.data).toEqual({ name: "One", total: 5 });
@@ -323,15 +325,23 @@ test("deleted fields are told with their definition and values, others by what t
     records: 1,
     definition,
     guessed: true,
+    position: null,
   });
   expect(await deleted()).toEqual([
-    { table_name: null, name: "city", records: 2, definition: city, guessed: false },
+    { table_name: null, name: "city", records: 2, definition: city, guessed: false, position: 1 },
     { ...guess("day", { type: "date" }), records: 2 },
     { ...guess("odd", { type: "text" }), records: 2 },
     guess("mail", { type: "string", format: "email" }),
     guess("seen", { type: "datetime" }),
     guess("tags", { type: "list" }),
-    { table_name: null, name: "empty", records: 0, definition: { type: "date", help: "none" }, guessed: false },
+    {
+      table_name: null,
+      name: "empty",
+      records: 0,
+      definition: { type: "date", help: "none" },
+      guessed: false,
+      position: 2,
+    },
   ]);
   const change = { op: "update", data: { tags: null } };
   expect((await app.post(`/core/dbs/${db}/bulk.json?filter[tags][ne]=`, change)).status).toBe(202);

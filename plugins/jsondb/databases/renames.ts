@@ -79,6 +79,8 @@ export interface Former {
   readonly plan: number | null;
   /** What the schema said of a field that was removed, so that it can be had back. */
   readonly definition?: unknown;
+  /** Its place among the fields. */
+  readonly at?: number | undefined;
 }
 
 const mostFormer = 2_000;
@@ -101,9 +103,11 @@ export function formerFields(
 ): readonly Former[] {
   const moved = renames.map((rename): Former => ({ ...rename, schema, plan }));
   const removed = [...after.tables].flatMap(([table, { fields }]) =>
-    [...(before.tables.get(table)?.fields.keys() ?? [])]
-      .filter((from) => !fields.has(from) && !renames.some((one) => one.table === table && one.from === from))
-      .map((from): Former => ({ table, from, to: null, schema, plan: null, definition: saidOf(stored, table, from) })),
+    [...(before.tables.get(table)?.fields.keys() ?? [])].flatMap((from, at): Former[] =>
+      fields.has(from) || renames.some((one) => one.table === table && one.from === from)
+        ? []
+        : [{ table, from, to: null, schema, plan: null, definition: saidOf(stored, table, from), at }],
+    ),
   );
   if (moved.length + removed.length === 0) return known;
   const all = [...known, ...moved, ...removed].slice(-mostFormer);
@@ -137,15 +141,22 @@ export function deletedFields(
 ) {
   const its = new Map(former.filter((one) => one.table === table).map((one) => [one.from, one]));
   const said = (name: string) => (its.get(name)?.to === null ? its.get(name)?.definition : undefined);
+  const placed = (name: string) => ({ position: its.get(name)?.at ?? null });
   const empty = [...its.keys()].filter((name) => !fields.has(name) && !found.some((one) => one.name === name));
   return [
     ...found.map(({ name, records, ...values }) => {
       const definition = said(name);
-      return { name, records, definition: definition ?? guessed(values), guessed: definition === undefined };
+      return {
+        name,
+        records,
+        definition: definition ?? guessed(values),
+        guessed: definition === undefined,
+        ...placed(name),
+      };
     }),
     ...empty.flatMap((name) => {
       const definition = said(name);
-      return definition === undefined ? [] : [{ name, records: 0, definition, guessed: false }];
+      return definition === undefined ? [] : [{ name, records: 0, definition, guessed: false, ...placed(name) }];
     }),
   ];
 }
@@ -175,10 +186,11 @@ export function formerOf(stored: unknown): readonly Former[] {
 
 function oneFormer(value: unknown): Former[] {
   if (!isObject(value)) return [];
-  const { table, from, to, schema, plan, definition } = value;
+  const { table, from, to, schema, plan, definition, at } = value;
   if (typeof table !== "string" || typeof from !== "string" || typeof schema !== "number") return [];
   const when = { schema, plan: typeof plan === "number" ? plan : null };
-  return [{ table, from, to: typeof to === "string" ? to : null, ...when, definition }];
+  const said = { definition, at: typeof at === "number" ? at : undefined };
+  return [{ table, from, to: typeof to === "string" ? to : null, ...when, ...said }];
 }
 
 export function pendingRenames(stored: unknown): readonly PendingRename[] {
@@ -256,6 +268,7 @@ export interface NamingView {
   readonly groupBy: string | null;
   readonly dateField: string | null;
   readonly coverField: string | null;
+  readonly measureField: string | null;
 }
 
 export function renamedView(view: NamingView, names: Names): NamingView {
@@ -268,6 +281,7 @@ export function renamedView(view: NamingView, names: Names): NamingView {
     groupBy: maybe(view.groupBy),
     dateField: maybe(view.dateField),
     coverField: maybe(view.coverField),
+    measureField: maybe(view.measureField),
   };
 }
 

@@ -166,6 +166,7 @@ const DeletedField = answer.object("DeletedField", {
   records: Type.Integer(),
   definition: answer.json(),
   guessed: Type.Boolean(),
+  position: field.nullable(Type.Integer()),
 });
 
 /** What records still hold of fields that are gone. */
@@ -176,11 +177,13 @@ function deletedFieldsRoute(ctx: ContextOf<DbAt>): Route {
     {
       summary: "List deleted fields, and other values under names that the schema does not have",
       description:
-        "A schema that has such a `definition` again brings the field back with its values; of a name that never was a field it is `guessed`. `records` counts those of the newest 100,000 of a table that have a value. It takes the level `manage`.",
+        "A schema that has such a `definition` again brings the field back with its values; of a name that never was a field it is `guessed`. `position` is its former place among the fields, from 0, if that is known. `records` counts those of the newest 100,000 of a table that have a value. It takes the level `manage`.",
       access: dbAccess,
       answers: { 200: answer.list(DeletedField) },
       responses: {
-        200: [{ table_name: null, name: "city", records: 12, definition: { type: "string" }, guessed: false }],
+        200: [
+          { table_name: null, name: "city", records: 12, definition: { type: "string" }, guessed: false, position: 1 },
+        ],
       },
     },
     async (input) => {

@@ -2,9 +2,10 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { connect } from "node:net";
 import { transaction } from "../../../runtime/db/db.ts";
 import { followStream, type Event, type Follower, type Following } from "../../../tests/event-stream.ts";
-import { adminToken, eventually, startTestApp, type TestApp } from "../../../tests/harness.ts";
+import { adminToken, eventually, person, startTestApp, type TestApp } from "../../../tests/harness.ts";
 import { databaseOf, type Database, type DatabaseRow } from "../databases/database.ts";
 import * as recordStore from "../records/store.ts";
+import { createPresence, type Present } from "./presence.ts";
 import { newRecord } from "../records/record.ts";
 
 let app: TestApp;
@@ -378,5 +379,63 @@ describe("no change is missed", () => {
     await eventually(() => numbers().length >= 3000, "all of it");
     expect(numbers()).toEqual(Array.from({ length: 3000 }, (_, n) => n));
     socket.destroy();
+  });
+});
+
+describe("who has a record open", () => {
+  test("is told to those who may read it, and kept nowhere", async () => {
+    const [ann, bob] = [await person(app, { role: "user" }), await person(app, { role: "user" })];
+    const access = [
+      { to: `user:${ann.id}`, may: "edit" },
+      { to: `user:${bob.id}`, may: "read", where: { n: 2 } },
+    ];
+    const db = await newDb({ access, schema: { fields: { n: "integer" } } });
+    const [{ id: first }, { id: second }] = [await create(db, { n: 1 }), await create(db, { n: 2 })];
+    const here = (id: string, token: string, query = "") =>
+      app.request("PUT", `/core/dbs/${db}/records/${id}/present.json${query}`, undefined, { token });
+    const [all, some] = [await follow(db), await follow(db, { token: bob.token })];
+    const users = ({ json }: { json: { id: number }[] }) => json.map(({ id }) => id);
+    expect(users(await here(second, ann.token))).toEqual([ann.id]);
+    expect(users(await here(second, bob.token))).toEqual([ann.id, bob.id]);
+    expect([(await here(first, bob.token)).status, (await here(first, bob.token, "?open=false")).status]).toEqual([
+      404, 404,
+    ]);
+    expect((await here(crypto.randomUUID(), ann.token)).status).toBe(404);
+    expect((await here(second, ann.token, "?open=maybe")).status).toBe(422);
+    await here(second, ann.token);
+    await here(second, ann.token, "?open=false");
+    await create(db, { n: 2 });
+    await eventually(() => all.events.length === 4 && some.events.length === 1);
+    const last = all.events
+      .splice(0, 3)
+      .map(({ event, data }) => [event, data.record_id, data.users.map((one: { id: number }) => one.id)]);
+    expect(last).toEqual([[ann.id], [ann.id, bob.id], [bob.id]].map((ids) => ["present", second, ids]));
+    expect(some.events.map(({ event }) => event)).toEqual(["create"]);
+    await Promise.all([all.close(), some.close()]);
+  });
+
+  test("is forgotten where nothing is said again, and heard from other processes", () => {
+    let now = 0;
+    let hear: (payload: string, fromOtherProcess: boolean) => void = () => {};
+    const told: Present[] = [];
+    const broadcast = {
+      publish: (_: string, payload: string) => hear(payload, false),
+      on: (_: string, run: typeof hear) => ((hear = run), () => {}),
+    };
+    const here = createPresence(
+      { broadcast },
+      (_, present) => void told.push(present),
+      () => now,
+    );
+    const place = { dbId: "d", recordId: "r" };
+    hear(JSON.stringify({ ...place, id: 1, name: "Ann", isOpen: true }), true);
+    now = 40_000;
+    expect(here(place, { id: 2, name: "Bob" }, true)).toEqual([
+      { id: 1, name: "Ann" },
+      { id: 2, name: "Bob" },
+    ]);
+    now = 50_000;
+    expect(here(place, { id: 2, name: "Bob" }, true)).toEqual([{ id: 2, name: "Bob" }]);
+    expect(told.map(({ users }) => users.length)).toEqual([1, 2]);
   });
 });

@@ -1,6 +1,7 @@
 /** Live changes: the followers of each database in this process, and their limits. */
 import { tooMany } from "platform";
 import { openFeed, type LiveContext, type Feed } from "./feed.ts";
+import { createPresence } from "./presence.ts";
 import * as liveStore from "./store.ts";
 import type { Database } from "../databases/database.ts";
 import { streamTo, type Follow } from "./stream.ts";
@@ -39,6 +40,10 @@ export function createEvents(ctx: LiveContext, limits = standardLimits) {
     if (feeds.size > 0) void liveStore.markWatched(ctx.sql, [...feeds.keys()]).catch(looked);
   }, watchedMs);
 
+  const here = createPresence(ctx, (dbId, present) => {
+    void feeds.get(dbId)?.feed.then((feed) => feed.present(present), looked);
+  });
+
   const enterFeed = (db: Database): Promise<Feed> => {
     const open = feeds.get(db.id) ?? { feed: openFeed(ctx, db), users: 0 };
     feeds.set(db.id, open);
@@ -58,6 +63,7 @@ export function createEvents(ctx: LiveContext, limits = standardLimits) {
 
   return {
     wake,
+    here,
 
     /** The stream of events. 404 database gone, 429 too many followers, 503 it cannot be followed now. */
     async follow(db: Database, asked: Follow): Promise<ReadableStream<Uint8Array>> {

@@ -5,6 +5,7 @@ import { notFound, unavailable, uuidv7 } from "platform";
 import { eventId, type LogEntry, type ChangePage, type Position } from "./store.ts";
 import type { Database } from "../databases/database.ts";
 import type { DatabaseContext } from "../databases/cache.ts";
+import type { Present } from "./presence.ts";
 
 /** A change as it is given to a follower. */
 export interface Told extends LogEntry {
@@ -18,6 +19,8 @@ export interface Listener {
   changes(told: readonly Told[]): void;
   /** Changes may have been missed: everything must be read again. */
   reset(): void;
+  /** Somebody has opened a record, or left it. */
+  present(present: Present): void;
   /** The database is gone. */
   end(): void;
 }
@@ -30,6 +33,8 @@ export interface Feed {
   /** From here on the listener hears of changes; gives back the position that the others have reached. 404 database gone. */
   join(listener: Listener): Promise<{ readonly from: string }>;
   leave(listener: Listener): void;
+  /** Tells all listeners. */
+  present(present: Present): void;
   /** Looks for changes; if that fails, the next call tries again. */
   look(): Promise<void>;
 }
@@ -91,6 +96,9 @@ export async function openFeed(ctx: LiveContext, db: Database): Promise<Feed> {
         joining.push({ listener, resolve, reject });
         look().catch(() => {}); // the joiner was told already
       });
+    },
+    present(present) {
+      for (const listener of listeners) listener.present(present);
     },
     leave(listener) {
       listeners.delete(listener);

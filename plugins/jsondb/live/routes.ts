@@ -1,5 +1,21 @@
 import * as databases from "../databases/cache.ts";
-import { answer, forbidden, route, tooMany, limitKey, type Caller, type RequestInput, type Route } from "platform";
+import {
+  answer,
+  flagOf,
+  forbidden,
+  limitKey,
+  notFound,
+  ok,
+  route,
+  tooMany,
+  Type,
+  uuidOf,
+  type Caller,
+  type RequestInput,
+  type Route,
+} from "platform";
+import { openRecords } from "../comments/store.ts";
+import { missingRecord } from "../records/record.ts";
 import type { Tokens } from "../../tokens/api.ts";
 import { UnknownTable, recordExample, unknownTable } from "../records/routes.ts";
 import { tryOpen, tableForSearch, type Database } from "../databases/database.ts";
@@ -11,6 +27,7 @@ import type { JsondbContext } from "../context.ts";
 const { id, data, created_at, updated_at } = recordExample;
 const publicExample = { id, data, created_at, updated_at };
 const Stream = answer.text("text/event-stream");
+const Here = answer.object("PersonHere", { id: Type.Integer(), name: Type.String() });
 const resume = "for clients that cannot send the header Last-Event-ID";
 
 /** Live changes as Server-Sent Events. `:id` of a database is an id or a code. */
@@ -19,12 +36,34 @@ export function eventRoutes(ctx: JsondbContext): Route[] {
   const limiter = ctx.limiter("jsondb.follows", { limit, windowSeconds });
   return [
     route(
+      "PUT",
+      "/core/dbs/:db_id/records/:id/present",
+      {
+        summary: "Say that you have a record open",
+        description:
+          "Answers who has it open, yourself too. Whoever does not say it again within 45 seconds has left. Nothing of it is stored.",
+        access: dbAccess,
+        query: { open: Type.Boolean({ description: "`false`: not any more" }) },
+        answers: { 200: answer.list(Here) },
+        responses: { 200: [{ id: 7, name: "Ann Example" }], 404: { error: missingRecord } },
+      },
+      async (input) => {
+        const { caller, params, query } = input;
+        const isOpen = flagOf(query, "open") ?? true;
+        const db = await openAt(ctx, input, params.db_id);
+        const recordId = uuidOf(params.id, missingRecord).toLowerCase();
+        if (!(await openRecords(ctx.sql, db, [recordId], "read")).has(recordId)) throw notFound(missingRecord);
+        const { id, name, login } = caller.user;
+        return ok(ctx.live.here({ dbId: db.id, recordId }, { id, name: name || login }, isOpen));
+      },
+    ),
+    route(
       "GET",
       "/core/dbs/:db_id/events",
       {
         summary: "Follow the changes of records",
         description:
-          "Server-Sent Events `create`, `update` and `destroy`; their data is the record after the change (the deleted one at `destroy`). With `Last-Event-ID` the stream resumes where it broke off, for up to 24 hours; later it begins with an event `reset`: read all records again. A comment comes every 15 seconds. The stream ends when the token no longer works or the database is deleted.",
+          "Server-Sent Events `create`, `update` and `destroy`; their data is the record after the change (the deleted one at `destroy`). With `Last-Event-ID` the stream resumes where it broke off, for up to 24 hours; later it begins with an event `reset`: read all records again. `present` { record_id, users: [{ id, name }] } says who has a record open, to whoever may read all records; it has no id. A comment comes every 15 seconds. The stream ends when the token no longer works or the database is deleted.",
         access: dbAccess,
         apps: "the records of its own databases, for a viewer with `dbs`",
         query: {

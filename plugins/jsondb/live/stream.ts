@@ -7,6 +7,7 @@ import * as liveStore from "./store.ts";
 import { parseExactly, type Sql } from "platform";
 import { eventId, positionOf, type ChangePage, type LogEntry } from "./store.ts";
 import type { Database } from "../databases/database.ts";
+import type { Present } from "./presence.ts";
 import { pageSize, toldOf, type Feed, type Listener, type Told } from "./feed.ts";
 import { printRaw, readRaw, withoutData } from "../records/print.ts";
 import { mayAll } from "../access/reach.ts";
@@ -135,9 +136,15 @@ function followerOf({ lastEventId, print, version, opened }: Follow, { db, feed,
   };
   const shownText = (told: readonly Told[]) =>
     !open || open.isWhole(told) ? eventsText(told) : open.text(told, outbox);
+  /** For whoever may read all records; others learn of it where they ask. */
+  const presentText = async (present: Present): Promise<string> => {
+    const now = await opened?.();
+    return now && mayAll(now, "read") ? `event: present\ndata: ${JSON.stringify(present)}\n\n` : "";
+  };
   const listener: Listener = {
     changes: (told) => push(shownText(told)),
     reset: () => push(resetText(feed.lastId())),
+    present: (present) => push(presentText(present)),
     end: outbox.end,
   };
 

@@ -18,6 +18,7 @@ import {
 import { hiddenAlways, may } from "../access/reach.ts";
 import { dbAccess } from "../databases/cache.ts";
 import { tableNames, type Database } from "../databases/database.ts";
+import { measureKinds, units } from "../search/aggregate.ts";
 import { fieldHintsIn } from "../search/query.ts";
 import { linkBefore } from "../links/links.ts";
 import { operators, readFilters, type Condition } from "../search/filters.ts";
@@ -77,6 +78,23 @@ const fields = {
   }),
   date_field: text({ label: ["Date", "Data", "Datum"], body: named, orNull: true }),
   cover_field: text({ label: ["Picture", "Obraz", "Bild"], body: named, orNull: true }),
+  measure: choice(["count", ...measureKinds], {
+    label: ["Measure", "Miara", "Kennzahl"],
+    choices: {
+      count: ["Count", "Liczba", "Anzahl"],
+      sum: ["Sum", "Suma", "Summe"],
+      avg: ["Average", "Średnia", "Durchschnitt"],
+      min: ["Least", "Najmniejsza wartość", "Kleinster Wert"],
+      max: ["Greatest", "Największa wartość", "Größter Wert"],
+    },
+    blank: "count",
+  }),
+  measure_field: text({ label: ["Measured field", "Mierzone pole", "Gemessenes Feld"], body: named, orNull: true }),
+  unit: choice(units, {
+    label: ["Each", "Co", "Je"],
+    choices: { day: ["Day", "Dzień", "Tag"], month: ["Month", "Miesiąc", "Monat"], year: ["Year", "Rok", "Jahr"] },
+    blank: "month",
+  }),
   shared: flag({
     label: ["For everyone", "Dla wszystkich", "Für alle"],
     help: [
@@ -192,10 +210,13 @@ async function mustFit(tx: Its["tx"], db: Database, userId: number, shared: bool
     throw invalid({ base: [`you may have at most ${viewLimits.own} views of your own in a database`] });
 }
 
-type Named = Pick<Its["after"], "filters" | "sort" | "columns" | "groupBy" | "dateField" | "coverField">;
+type Named = Pick<
+  Its["after"],
+  "filters" | "sort" | "columns" | "groupBy" | "dateField" | "coverField" | "measureField"
+>;
 
-function namesIn({ filters, sort, columns, groupBy, dateField, coverField }: Named): string[] {
-  const single = [groupBy, dateField, coverField].filter((one) => one !== null);
+function namesIn({ filters, sort, columns, groupBy, dateField, coverField, measureField }: Named): string[] {
+  const single = [groupBy, dateField, coverField, measureField].filter((one) => one !== null);
   return [...conditionsIn(filters).map(({ field: of }) => of), ...sort.map(sortedField), ...columns, ...single];
 }
 
@@ -209,7 +230,10 @@ export function withoutFields(value: Record<string, unknown>, hidden: ReadonlySe
     Object.entries(value).map(([key, one]) => {
       if (key === "filters") return [key, shownOf(one ?? {}, isShown)];
       if (key === "sort" || key === "columns") return [key, Array.isArray(one) ? one.filter(isShown) : one];
-      return [key, ["group_by", "date_field", "cover_field"].includes(key) && !isShown(one) ? null : one];
+      return [
+        key,
+        ["group_by", "date_field", "cover_field", "measure_field"].includes(key) && !isShown(one) ? null : one,
+      ];
     }),
   );
 }

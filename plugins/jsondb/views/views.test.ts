@@ -145,6 +145,9 @@ describe("what they hold", () => {
     group_by: "margin",
     date_field: "due",
     cover_field: null,
+    measure: "count",
+    measure_field: null,
+    unit: "month",
   };
 
   test("fields that are hidden from somebody are not in what they see", async () => {
@@ -192,6 +195,8 @@ describe("what they hold", () => {
   test.each<[view: object, field: string, mistake: string]>([
     [{ name: " " }, "name", "not blank"],
     [{ kind: "list" }, "kind", ""],
+    [{ measure: "median" }, "measure", ""],
+    [{ unit: "week" }, "unit", ""],
     [{ table_name: "lines" }, "table_name", "must be left out"],
     [{ filters: { amount: { above: 1 } } }, "filters", "amount.above is no operator: they are gt"],
     [{ filters: { amount: { gt: "x" } } }, "filters", "`amount` gt: must be a number"],

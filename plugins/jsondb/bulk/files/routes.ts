@@ -143,6 +143,7 @@ export function fromFileRoute(ctx: JsondbContext): Route {
       query: {
         name: "of the database",
         partial: Type.Boolean({ description: "`false` makes nothing if a row is wrong" }),
+        history: Type.Boolean({ description: "`true` keeps every change of its records" }),
         ...fileQuery,
         ...mappingQuery,
       },
@@ -164,16 +165,25 @@ export function fromFileRoute(ctx: JsondbContext): Route {
       if (name === "") throw invalid({ name: ["is required"] });
       const parameters = readFileParameters(query);
       const partial = flagOf(query, "partial") ?? true;
+      const history = flagOf(query, "history") ?? false;
       const place = ctx.importPlaces.take();
       try {
         const file = await receive(bytesOf(request.body, place, bodyLimits(ctx)));
         const { locale, timezone: timeZone } = account;
         const preview = await previewFile(ctx.fileReader, file, { ...parameters, locale, timeZone });
         const source = await sourceOfFile(ctx, file, preview, parameters);
+        const schema = { ...source.schema, ...(history && { history }) };
         const { texts, hash } = hashed(source.texts);
         const at = { ...ctx, caller };
         const run = async () => {
-          const { row, task } = await makeDatabase(at, { ...source, name, partial, texts, signal: request.signal });
+          const { row, task } = await makeDatabase(at, {
+            ...source,
+            schema,
+            name,
+            partial,
+            texts,
+            signal: request.signal,
+          });
           const [db, headers] = await shown(Db, at, row);
           return { ...ok({ db, task: toApi(task) }, { ...headers, "x-task-id": task.id }), status: 201 };
         };
