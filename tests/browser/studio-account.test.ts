@@ -182,7 +182,7 @@ describe("a person", () => {
     expect((await app.get(link.slice(app.origin.length), { token: null })).status).toBe(401);
     await hers.goto(`${app.origin}/studio`);
     await hers.getByRole("navigation", { name: "Menu" }).getByRole("link", { name: "Jobs" }).click();
-    await hers.getByRole("gridcell", { name: "Job of ewa" }).waitFor();
+    await hers.getByRole("gridcell", { name: "Job of ewa", exact: true }).waitFor();
     expect(await hers.getByRole("gridcell", { name: /^Job of/ }).allInnerTexts()).toEqual(["Job of ewa"]);
   });
 
@@ -248,7 +248,7 @@ test("an empty list offers an example, which fills the form and can be saved as 
   await page.goto(`${app.origin}/studio/core/dbs/customers/records`);
   await page.getByRole("button", { name: "Start from this example" }).click();
   await page.getByRole("complementary", { name: "New record" }).getByRole("button", { name: "Add record" }).click();
-  await page.getByRole("gridcell", { name: "ann@example.com" }).waitFor();
+  await page.getByRole("gridcell", { name: "ann@example.com", exact: true }).waitFor();
   expect(faults).toEqual([]);
 });
 

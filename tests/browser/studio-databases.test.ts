@@ -115,6 +115,31 @@ test("a cell is changed by keys, the server's words stand at it, and undo takes 
   await page.getByRole("button", { name: "Undo" }).click();
   await eventually(async () => (await found("cells"))[0].age === 34);
   await cell(page, "34").waitFor();
+  // What is typed replaces the cell; F2 goes on behind what is there; letters are shortcuts where no cell is chosen.
+  await cell(page, "Łódź").click();
+  await page.keyboard.type("n?cg");
+  await page.keyboard.press("Enter");
+  await eventually(async () => (await found("cells"))[0].city === "n?cg");
+  await page.keyboard.press("F2");
+  await page.keyboard.type("!");
+  await page.keyboard.press("Enter");
+  await eventually(async () => (await found("cells"))[0].city === "n?cg!");
+  await page.keyboard.press("x");
+  await page.keyboard.press("Escape");
+  await cell(page, "n?cg!").waitFor();
+  await page.keyboard.press("Shift+ArrowRight");
+  await page.keyboard.press("Delete");
+  await page.getByRole("status").getByText("Records changed: 1").waitFor();
+  const [cleared] = await found("cells");
+  expect([cleared.name, cleared.city ?? null, cleared.age ?? null]).toEqual(["Ann", null, null]);
+  await page.keyboard.press("Control+z");
+  await eventually(async () => (await found("cells"))[0].city === "n?cg!");
+  await page.keyboard.press("Escape");
+  await page.keyboard.press("?");
+  await page.getByRole("dialog", { name: "All keys" }).getByText("typing replaces what is in a cell").waitFor();
+  await page.keyboard.press("Escape");
+  await page.keyboard.press("n");
+  await page.getByRole("textbox", { name: "Name" }).waitFor();
   expect(session.faults.filter((fault) => !fault.includes("422"))).toEqual([]);
 });
 
@@ -287,12 +312,13 @@ test("values are shown by the kind of their field, cells are changed by pickers,
 });
 
 test("sums are of all records that the filters find, and deleted records come back from the bin", async () => {
-  const fields = { name: "string", price: { type: "number", format: "money", currency: "EUR" } };
-  const rows = Array.from({ length: 120 }, (_, at) => ({ name: at % 2 ? "odd" : "even", price: at + 0.5 }));
+  const fields = { name: "string", price: { type: "number", format: "money", currency: "EUR" }, size: "number" };
+  const rows = Array.from({ length: 120 }, (_, at) => ({ name: at % 2 ? "odd" : "even", price: at + 0.5, size: 0.1 }));
   await database("sums", rows, { fields });
   await using session = await opened("/studio/core/dbs/sums");
   const { page } = session;
   await page.getByText("Sum of Price €7,200.00").waitFor();
+  await page.getByText("Sum of Size 12", { exact: true }).waitFor();
   // As with a tenth, which no computer holds exactly.
   await app.post("/core/dbs/sums/records.json", { record: { data: { name: "third", price: 31.400000000000002 } } });
   await page.reload();
@@ -306,6 +332,12 @@ test("sums are of all records that the filters find, and deleted records come ba
   await page.getByRole("button", { name: "Restore odd" }).click();
   await page.getByRole("link", { name: "It is back: open it" }).waitFor();
   expect(await found("sums", "?filter[price]=7.5")).toMatchObject([{ id }]);
+  await app.post("/core/dbs/sums/bulk.json", { op: "delete", all: true });
+  await eventually(async () => (await app.get("/core/dbs/sums/trash.json?limit=200")).json.length === 121);
+  await page.reload();
+  await page.getByRole("button", { name: "Restore all" }).click();
+  await page.getByRole("status").getByText("121 records are back").waitFor();
+  await page.getByText("Nothing is in the bin").waitFor();
   expect(session.faults).toEqual([]);
 });
 
@@ -721,5 +753,79 @@ test("a board moves cards between lanes by a menu and by dragging, a calendar sh
   await make("Cards", "gallery");
   await page.getByRole("button", { name: "Cyd" }).click();
   await page.getByRole("complementary").waitFor();
+  expect(session.faults).toEqual([]);
+});
+
+test("a filter takes choices by boxes; a chart and a form are views that keep what they show", async () => {
+  const status = { type: "string", choices: ["new", "late, slow", { value: "done", label: "Done" }] };
+  const total = { type: "number", format: "money", currency: "EUR" };
+  const rows = [
+    { no: "A", status: "new", total: 10 },
+    { no: "B", status: "late, slow", total: 20.5 },
+    { no: "C", status: "done", total: 40, due: "2026-02-28" },
+  ];
+  await database("kinds", rows, { fields: { no: { type: "string", required: true }, status, total, due: "date" } });
+  await using session = await opened("/studio/core/dbs/kinds");
+  const { page } = session;
+  await cell(page, "A").waitFor();
+  await page.getByRole("button", { name: "Filter", exact: true }).click();
+  await page.getByRole("button", { name: "Add filter" }).click();
+  await page.getByLabel("Field", { exact: true }).selectOption("status");
+  await page.getByLabel("Condition").selectOption("in");
+  for (const name of ["late, slow", "Done"]) await page.getByRole("checkbox", { name, exact: true }).check();
+  await page.getByText("2 records").waitFor();
+  await page.getByRole("button", { name: "Apply" }).click();
+  await page.getByText("is one of late, slow, Done").waitFor();
+  await cell(page, "A").waitFor({ state: "detached" });
+
+  const view = async (name: string, kind: string) => {
+    await page.getByRole("button", { name: "New view" }).click();
+    await page.getByLabel("Name of this view").fill(name);
+    await page.getByLabel("Looks like").selectOption(kind);
+    await page.getByRole("button", { name: "Create the view" }).click();
+    await page.locator("nav a[aria-current]").getByText(name, { exact: true }).waitFor();
+  };
+  await page.getByRole("button", { name: "Fields, import, export and more" }).click();
+  await page.getByRole("link", { name: "Charts", exact: true }).click();
+  await page.getByRole("row", { name: "late, slow 1" }).waitFor();
+  expect(await page.getByRole("row", { name: "new" }).count()).toBe(0);
+  await view("Worth", "chart");
+  await page.getByLabel("Show").selectOption("sum");
+  await page.getByRole("row", { name: "late, slow €20.50" }).waitFor();
+  await page.getByRole("button", { name: "Save view" }).click();
+  await page.getByText("Only you see this.").waitFor({ state: "detached" });
+  const [kept] = (await app.get("/core/dbs/kinds/views.json")).json;
+  expect(kept).toMatchObject({ kind: "chart", group_by: "status", measure: "sum", unit: "month" });
+  expect(kept.filters).toEqual({ status: { in: ["late, slow", "done"] } });
+  await page.getByLabel("By").first().selectOption("due");
+  await page.getByRole("row", { name: "Feb 2026 €40.00" }).waitFor();
+  await page.getByRole("link", { name: "Feb 2026" }).click();
+  await page.getByText("Records: 1").waitFor();
+
+  await page.getByRole("navigation", { name: "Views" }).getByRole("link", { name: "All records" }).click();
+  await cell(page, "A").waitFor();
+  await view("Ask", "form");
+  const name = page.getByRole("textbox", { name: "No", exact: true });
+  await page.getByRole("heading", { name: "Ask" }).waitFor();
+  await name.fill("D");
+  await page.getByRole("button", { name: "Add record" }).click();
+  await eventually(async () => (await found("kinds", "?q=D&search_in=no")).length === 1);
+  await eventually(async () => (await name.inputValue()) === "");
+
+  // What a deleted field leaves is said first; it comes back to its place.
+  await page.getByRole("navigation", { name: "Views" }).getByRole("link", { name: "All records" }).click();
+  await grid(page).getByRole("columnheader", { name: "Status" }).getByRole("button").click();
+  await page.getByRole("button", { name: "Delete field" }).click();
+  await page.getByRole("dialog").getByText("3 records keep what they have in it").waitFor();
+  await page.getByRole("dialog").getByRole("button", { name: "Yes" }).click();
+  await grid(page).getByRole("columnheader", { name: "Status" }).waitFor({ state: "detached" });
+  const gone = (await app.get("/core/dbs/kinds/deleted_fields.json")).json;
+  expect(gone).toMatchObject([{ name: "status", position: 1, records: 3 }]);
+  await page.goto(`${app.origin}/studio/core/dbs/kinds/schema`);
+  await page.getByText(/^Deleted fields/).click();
+  await page.getByRole("button", { name: "Bring back: Status" }).click();
+  await page.getByText("The field Status is back.").waitFor();
+  const { fields } = (await app.get("/core/dbs/kinds.json")).json.schema;
+  expect(Object.keys(fields)).toEqual(["no", "status", "total", "due"]);
   expect(session.faults).toEqual([]);
 });

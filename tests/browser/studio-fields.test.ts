@@ -53,6 +53,7 @@ async function newTable(page: Page): Promise<void> {
       },
     },
     indexed_fields: ["order_no"],
+    history: true,
   });
 }
 
@@ -74,7 +75,7 @@ async function changeChoice(page: Page): Promise<void> {
   await panel.getByLabel("A new record has").selectOption("Just in");
   await button(panel, "Save field").click();
   await panel.waitFor({ state: "detached" });
-  await page.getByRole("gridcell", { name: "Just in" }).waitFor();
+  await page.getByRole("gridcell", { name: "Just in", exact: true }).waitFor();
   const { status } = (await schema()).fields;
   expect(status.choices).toEqual([
     { value: "New", color: "sky", label: { en: "Just in", pl: "Nowe" } },

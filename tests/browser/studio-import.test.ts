@@ -228,7 +228,7 @@ test("pasted cells become a new table", async () => {
   await page.getByLabel("Name of the table").fill("Price list");
   await page.getByRole("button", { name: "Import 2 rows" }).click();
   await page.getByRole("heading", { level: 1, name: "Price list" }).waitFor();
-  await page.getByRole("gridcell", { name: "Sencha" }).waitFor();
+  await page.getByRole("gridcell", { name: "Sencha", exact: true }).waitFor();
   expect(await records("price-list", "sort=preis")).toMatchObject([
     { tee: "Sencha", preis: 9.9 },
     { tee: "Assam", preis: 14.5 },

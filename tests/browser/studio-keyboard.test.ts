@@ -177,7 +177,7 @@ describe("the grid of records", () => {
     expect(await hasFocus(grid.getByRole("columnheader", { name: "Name" }))).toBe(true);
 
     // A record is opened, and Esc leads back to its cell.
-    await grid.getByRole("gridcell", { name: "Bob" }).waitFor();
+    await grid.getByRole("gridcell", { name: "Bob", exact: true }).waitFor();
     await keys.press("ArrowDown", "Home", "Enter");
     const panel = page.getByRole("complementary", { name: "Bob" });
     await panel.getByRole("button", { name: "Name Bob" }).waitFor();

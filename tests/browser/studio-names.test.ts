@@ -113,7 +113,7 @@ test("the records of a database, the palette, news and mistakes", async () => {
   await app.post("/core/dbs/guests/records.json", { record: { data: { first_name: "Ann", age: 30 } } });
   await open(page, "/studio/core/dbs/guests/records", "Guests");
   const grid = page.getByRole("grid", { name: "Records", exact: true });
-  await grid.getByRole("gridcell", { name: "Ann" }).waitFor();
+  await grid.getByRole("gridcell", { name: "Ann", exact: true }).waitFor();
   for (const column of ["First name", "Age"]) await grid.getByRole("columnheader", { name: column }).waitFor();
   expect(await called(page, "New record").count()).toBe(1);
   await called(page, "New record").click();

@@ -253,7 +253,7 @@ describe("a plugin's page", () => {
     await page.getByText("No items yet.").waitFor();
     await page.getByLabel("Title").fill("Shelf <b>");
     await page.getByRole("button", { name: "Add" }).click();
-    await page.getByRole("gridcell", { name: "Shelf <b>" }).waitFor();
+    await page.getByRole("gridcell", { name: "Shelf <b>", exact: true }).waitFor();
     await page.getByRole("status").getByText("Shelf <b> is added.").waitFor();
     expect((await app.get("/sample-plugin/items")).json).toMatchObject([{ title: "Shelf <b>" }]);
     await page.getByLabel("Title").fill(" ");

@@ -211,3 +211,20 @@ test("a record stands beside the list, over it where there is little room, and a
   await grid.waitFor();
   expect(new URL(page.url()).search).toBe("");
 }, 600_000);
+
+test("who else has the record open is seen, until they leave", async () => {
+  const id = await record("orders", { no: "O-here" });
+  const password = "correct horse battery";
+  await person(app, { login: "jana", role: "user", password, privileges: ["dbs"] });
+  await using mine = await studio.signedIn({ at: at("orders", id) });
+  const others = panelOf(mine.page, "O-here").getByRole("img", { name: "Also here: jana" });
+  await panelOf(mine.page, "O-here").waitFor();
+  await using theirs = await studio.signedIn({ login: "jana", password, at: at("orders", id) });
+  await panelOf(theirs.page, "O-here")
+    .getByRole("img", { name: /^Also here: / })
+    .waitFor();
+  await others.waitFor();
+  await theirs.page.keyboard.press("Escape");
+  await others.waitFor({ state: "detached" });
+  expect([mine.faults, theirs.faults]).toEqual([[], []]);
+});

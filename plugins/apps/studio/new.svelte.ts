@@ -181,7 +181,9 @@ export class NewApp {
 }
 
 async function makeDatabase({ database }: Starter, name: string): Promise<string> {
-  const { json } = await request("POST", "/core/dbs.json", { body: { db: { name, ...database } } });
+  const { json } = await request("POST", "/core/dbs.json", {
+    body: { db: { name, ...database, schema: { history: true, ...database?.schema } } },
+  });
   return isMap(json) ? textOf(json["code"]) : "";
 }
 

@@ -117,7 +117,7 @@ export function typedValue(type: FieldType | undefined, text: string, before?: u
 }
 
 /** As JSON, or with commas between the items. */
-export function listOf(text: string): unknown {
+export function listOf(text: string): unknown[] {
   try {
     const value: unknown = parseJson(text);
     if (Array.isArray(value)) return value;

@@ -1,6 +1,7 @@
 /** Filters of records: as a person builds them, and as `filter[field][op]=value` stands in the address. Pure. */
 import { columnKindOf, type FieldType } from "../databases/columns.ts";
-import { isOwn, typedValue } from "./cells.ts";
+import { isOwn, listOf, typedValue } from "./cells.ts";
+import type { Look } from "./look/kinds.ts";
 
 export const operators = ["eq", "contains", "ne", "gt", "gte", "lt", "lte", "in", "empty", "filled", "null"] as const;
 export type Operator = (typeof operators)[number];
@@ -13,8 +14,14 @@ export interface Condition {
   readonly value: string;
 }
 
+/** Values that are picked from a list, and have no order. */
+export function isPicked({ kind }: Pick<Look, "kind">): boolean {
+  return kind === "choice" || kind === "choices" || kind === "link";
+}
+
 /** The operators that the API has for a type; a field that the schema does not know takes them all. */
-export function operatorsOf(type: FieldType | undefined): readonly Operator[] {
+export function operatorsOf(type: FieldType | undefined, picked = false): readonly Operator[] {
+  if (picked) return ["eq", "ne", "in", "empty", "filled"];
   if (type === "boolean") return ["eq", "ne", "empty", "filled", "null"];
   const isTextual = type === undefined || columnKindOf(type) === "str";
   return operators.filter((op) => op !== "contains" || isTextual);
@@ -26,7 +33,7 @@ export function needsValue(op: Operator): boolean {
 
 /** Reads the conditions of an address. */
 export function conditionsOf(search: URLSearchParams): Condition[] {
-  return [...search].flatMap(([name, value]) => {
+  return joinedLists(search).flatMap(([name, value]) => {
     const [, group, inside] = /^(?:filter|any\[(\d{1,3})\])\[(.{1,600})\]$/s.exec(name) ?? [];
     if (inside === undefined) return [];
     const at = inside.lastIndexOf("][");
@@ -36,6 +43,26 @@ export function conditionsOf(search: URLSearchParams): Condition[] {
   });
 }
 
+/** A list has a parameter for each value, where one has a comma. */
+function joinedLists(search: URLSearchParams): (readonly [string, string])[] {
+  return [...new Set(search.keys())].flatMap((name) => {
+    const values = search.getAll(name);
+    if (name.endsWith("][in][]")) return [[name.slice(0, -2), inText(values)] as const];
+    return values.map((value) => [name, value] as const);
+  });
+}
+
+/** Values of `in` as one text: between commas, or as JSON where one has a comma. */
+export function inText(values: readonly string[]): string {
+  return values.some((one) => /[,[]/.test(one)) ? JSON.stringify(values) : values.join(",");
+}
+
+/** The parameters of `in` at a place. */
+export function listParameters(place: string, values: readonly string[]): (readonly [string, string])[] {
+  if (!values.some((one) => one.includes(","))) return [[place, values.join(",")]];
+  return values.map((one) => [`${place}[]`, one]);
+}
+
 function conditionOf(field: string, op: string, value: string): Condition {
   if (value === "" && (op === "eq" || op === "ne")) return { field, op: op === "eq" ? "empty" : "filled", value: "" };
   const fragment = /^\*([^*%]+)\*$/.exec(value)?.[1];
@@ -43,15 +70,15 @@ function conditionOf(field: string, op: string, value: string): Condition {
   return { field, op: operators.find((one) => one === op) ?? "eq", value };
 }
 
-/** The parameter of a condition; undefined where its value is still to be typed. */
-export function parameterOf({ group, field, op, value }: Condition): readonly [string, string] | undefined {
+/** The parameters of a condition; none where its value is still to be typed. */
+export function parametersOf({ group, field, op, value }: Condition): (readonly [string, string])[] {
   const place = `${group === undefined ? "filter" : `any[${group}]`}[${field}]`;
-  if (op === "empty") return [place, ""];
-  if (op === "filled") return [`${place}[ne]`, ""];
-  if (value === "") return undefined;
-  if (op === "eq") return [place, value];
-  if (op === "contains") return [place, `*${value}*`];
-  return [`${place}[${op}]`, op === "in" ? value.replaceAll(", ", ",") : value];
+  if (op === "empty") return [[place, ""]];
+  if (op === "filled") return [[`${place}[ne]`, ""]];
+  if (value === "") return [];
+  if (op === "in") return listParameters(`${place}[in]`, listOf(value).map(String));
+  if (op === "eq") return [[place, value]];
+  return [op === "contains" ? [place, `*${value}*`] : [`${place}[${op}]`, value]];
 }
 
 /** What a new record has so that these conditions find it. */
@@ -94,10 +121,7 @@ export function fieldsAsked(search: URLSearchParams): string[] {
 /** The address with these conditions instead of those that it has. */
 export function withConditions(search: URLSearchParams, conditions: readonly Condition[]): string {
   const next = new URLSearchParams([...search].filter(([name]) => !/^(?:filter|any)\[/.test(name)));
-  for (const condition of conditions) {
-    const parameter = parameterOf(condition);
-    if (parameter) next.append(parameter[0], parameter[1]);
-  }
+  for (const [name, value] of conditions.flatMap(parametersOf)) next.append(name, value);
   const text = next.toString();
   return text === "" ? "" : `?${text}`;
 }
@@ -110,10 +134,7 @@ export function recordQuery(search: URLSearchParams, table: string | undefined):
     const value = search.get(name);
     if (value) query.set(name, value);
   }
-  for (const condition of conditionsOf(search)) {
-    const parameter = parameterOf(condition);
-    if (parameter) query.append(parameter[0], parameter[1]);
-  }
+  for (const [name, value] of conditionsOf(search).flatMap(parametersOf)) query.append(name, value);
   return query;
 }
 

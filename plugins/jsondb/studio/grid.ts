@@ -72,13 +72,14 @@ export function paste(cells: readonly (readonly string[])[], onto: Onto): Pasted
       const column = columns[from.column + index];
       const before = row && column && valueAt(row, column.name);
       if (!column) beyond += text === "" ? 0 : 1;
-      else if (isOwn(column.name) || row?.cut?.has(column.name)) leftOut += text === plainText(before) ? 0 : 1;
+      else if (isOwn(column.name) || kindOf(column) === "rollup" || row?.cut?.has(column.name))
+        leftOut += text === plainText(before) ? 0 : 1;
       else {
         const result = typedValue(column.type, text, before, language);
         if ("mistake" in result)
           wrong.push({ place: { row: from.row + at, column: column.name }, mistake: result.mistake });
-        // A new record has no fields without a value.
-        else if (row || result.value !== null) data.set(column.name, result.value);
+        // What has no value needs none, as a new record has no fields without one.
+        else if ((before ?? null) !== null || result.value !== null) data.set(column.name, result.value);
       }
     }
     if (data.size === 0) continue;

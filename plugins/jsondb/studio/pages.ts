@@ -7,7 +7,7 @@ import { dbPath, embedsPath, firstRecordsPath, listOfTasks, listOfViews, prefere
  * it to needs no privilege: each page asks what they may do.
  */
 export const pages: StudioPage[] = [
-  ...["core/dbs/:db_id", "core/dbs/:db_id/records"].map((path): StudioPage => ({
+  ...["core/dbs/:db_id", "core/dbs/:db_id/records", "core/dbs/:db_id/charts"].map((path): StudioPage => ({
     path,
     title: { en: "Records", pl: "Rekordy", de: "Einträge" },
     view: "records/index",
@@ -69,11 +69,6 @@ export const pages: StudioPage[] = [
     path: "core/dbs/:db_id/tasks/:task_id",
     title: { en: "Task", pl: "Zadanie", de: "Vorgang" },
     load: () => import("./transfer/Task.svelte"),
-  },
-  {
-    path: "core/dbs/:db_id/charts",
-    title: { en: "Charts", pl: "Wykresy", de: "Diagramme" },
-    load: () => import("./Charts.svelte"),
   },
   {
     path: "core/dbs/new",

@@ -22,6 +22,8 @@ export const taskErrorsPath = (db: string, id: string) => `${taskBase(db, id)}/e
 export const stopPath = (db: string, id: string) => `${taskBase(db, id)}/stop.json`;
 export const linkedPath = (db: string, id: string) =>
   `/core/dbs/${encodeURIComponent(db)}/records/${encodeURIComponent(id)}/linked.json`;
+export const presentPath = (db: string, id: string, open: boolean) =>
+  `/core/dbs/${encodeURIComponent(db)}/records/${encodeURIComponent(id)}/present.json?open=${open}`;
 /** The address of a record in the Studio. */
 export const recordAddress = (db: string, id: string) =>
   `/studio/core/dbs/${encodeURIComponent(db)}/records?open=${encodeURIComponent(id)}`;

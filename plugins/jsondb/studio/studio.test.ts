@@ -10,7 +10,7 @@ import {
   fieldsAsked,
   joined,
   operatorsOf,
-  parameterOf,
+  parametersOf,
   recordQuery,
   valuesOf,
   withConditions,
@@ -28,7 +28,7 @@ import {
   valueAt,
   type Row,
 } from "./cells.ts";
-import { aggregateQuery, askedOf, barsOf, extents, filterOf } from "./chart.ts";
+import { aggregateQuery, askedOf, barsOf, conditionsOfBar, drawnOf, extents } from "./views/chart.ts";
 import { columnsOf, former, heightOf, paste, placeOfError, update, printTsv, readTsv } from "./grid.ts";
 import { lookOf } from "./look/kinds.ts";
 import { filterOf as groupFilter, groupsIn } from "./records/groups.ts";
@@ -59,7 +59,7 @@ import {
 } from "./schema/changes.ts";
 import { daysOf, monthAfter } from "./views/calendar.ts";
 import { bodyOf, differs, queryOf, savedOf, viewOf } from "./views/views.ts";
-import { drawn, scrollFor, slotted, topOf, type Slot } from "./records/window.ts";
+import { drawn, isWritten, scrollFor, slotted, topOf, type Slot } from "./records/window.ts";
 
 const row = (data: Record<string, unknown>): Row => ({
   id: "1",
@@ -283,6 +283,7 @@ describe("filters", () => {
     ["filter[city]=o*d", { field: "city", op: "eq", value: "o*d" }],
     ["filter[age][gt]=30", { field: "age", op: "gt", value: "30" }],
     ["filter[age][in]=1,2", { field: "age", op: "in", value: "1,2" }],
+    ["filter[age][in][]=1,2&filter[age][in][]=3", { field: "age", op: "in", value: '["1,2","3"]' }],
     ["filter[city]=", { field: "city", op: "empty", value: "" }],
     ["filter[city][ne]=", { field: "city", op: "filled", value: "" }],
     ["filter[city][null]=true", { field: "city", op: "null", value: "true" }],
@@ -291,12 +292,12 @@ describe("filters", () => {
   ] as const)("%s", (text, condition) => {
     const search = new URLSearchParams(text);
     expect(conditionsOf(search)).toEqual([condition]);
-    expect(new URLSearchParams([[...(parameterOf(condition) ?? ["", ""])]]).toString()).toBe(search.toString());
+    expect(new URLSearchParams(parametersOf(condition).map((one) => [...one])).toString()).toBe(search.toString());
   });
 
   test("of several values may be typed as a list is", () => {
-    expect(parameterOf({ field: "s", op: "in", value: "offen, storniert" })?.[1]).toBe("offen,storniert");
-    expect(parameterOf({ field: "s", op: "eq", value: "a, b" })?.[1]).toBe("a, b");
+    expect(parametersOf({ field: "s", op: "in", value: "offen, storniert" })[0]?.[1]).toBe("offen,storniert");
+    expect(parametersOf({ field: "s", op: "eq", value: "a, b" })[0]?.[1]).toBe("a, b");
   });
 
   test("what a new record has is shown, but for what the server fills in", () => {
@@ -521,7 +522,7 @@ describe("charts", () => {
   ] as const;
 
   test.each([
-    ["", { by: "city", unit: undefined, measure: "count", of: undefined }],
+    ["", { by: "joined", unit: "month", measure: "count", of: undefined }],
     ["by=joined", { by: "joined", unit: "month", measure: "count", of: undefined }],
     ["by=joined&unit=year&measure=sum", { by: "joined", unit: "year", measure: "sum", of: "age" }],
     ["by=city&unit=year&measure=avg&of=city", { by: "city", unit: undefined, measure: "avg", of: "age" }],
@@ -530,10 +531,38 @@ describe("charts", () => {
     expect(askedOf(new URLSearchParams(search), fields)).toEqual(asked);
   });
 
+  test("begin with a choice, a day, a yes or no, never with the title", () => {
+    const more = { choices: ["new"] };
+    const begun = (...given: Parameters<typeof askedOf>[1][number][]) => askedOf(new URLSearchParams(), given).by;
+    const [city, age, joined] = fields;
+    const done = { name: "done", type: "boolean", required: false } as const;
+    const status = { name: "status", type: "string", required: false, more } as const;
+    expect(begun(city, done, joined, status)).toBe("status");
+    expect(begun(city, age, done, joined)).toBe("joined");
+    expect(begun(city, age, done)).toBe("done");
+    expect(begun(city, age)).toBe("created_at");
+  });
+
+  test("draw the largest, of times all", () => {
+    const bars = Array.from({ length: 25 }, (_, at) => ({
+      label: `${at}`,
+      value: at || null,
+      shown: `${at}`,
+      count: 1,
+    }));
+    const [byCity, byMonth] = ["by=city", "by=joined"].map((one) => askedOf(new URLSearchParams(one), fields));
+    expect(byCity && drawnOf(bars, byCity).map(({ label }) => label)).toEqual(
+      Array.from({ length: 20 }, (_, at) => `${24 - at}`),
+    );
+    expect(byMonth && drawnOf(bars, byMonth).map(({ label }) => label)).toEqual(
+      Array.from({ length: 25 }, (_, at) => `${24 - at}`),
+    );
+  });
+
   test("draw what the API answers; zero is on the chart", () => {
-    const asked = askedOf(new URLSearchParams("measure=sum"), fields);
+    const asked = askedOf(new URLSearchParams("by=city&measure=sum"), fields);
     expect([...aggregateQuery(asked, new URLSearchParams("filter[age][gt]=1"))].flat().join(" ")).toBe(
-      "filter[age][gt] 1 group_by city sum age sort -count limit 30",
+      "filter[age][gt] 1 group_by city sum age sort -count limit 1000",
     );
     const bars = barsOf(
       [
@@ -554,9 +583,19 @@ describe("charts", () => {
       { start: 0, size: 25 },
     ]);
     expect(extents([])).toEqual([]);
-    expect(
-      ["Łódź", "", "a*"].map((label) => filterOf(asked, label) && decodeURIComponent(filterOf(asked, label) ?? "")),
-    ).toEqual(["filter[city]=Łódź", "filter[city]=", undefined]);
+  });
+
+  test.each([
+    ["by=city", "Łódź", "filter[city]=Łódź"],
+    ["by=city", "", "filter[city]="],
+    ["by=city", "a*,b", "filter[city][in][]=a*,b"],
+    ["by=joined", "2026-02", "filter[joined][gte]=2026-02-01&filter[joined][lte]=2026-02-28"],
+    ["by=joined&unit=year", "2026", "filter[joined][gte]=2026-01-01&filter[joined][lte]=2026-12-31"],
+    ["by=joined&unit=day", "2026-02-03", "filter[joined]=2026-02-03"],
+  ])("a bar of %s for %p leads to %s", (search, label, found) => {
+    const asked = askedOf(new URLSearchParams(search), fields);
+    const parameters = conditionsOfBar(asked, label).flatMap(parametersOf);
+    expect(parameters.map((one) => one.join("=")).join("&")).toBe(found);
   });
 });
 
@@ -587,6 +626,17 @@ describe("a view", () => {
       sort: ["-age"],
       columns: ["a", "b"],
     });
+  });
+
+  test("of a chart keeps what it measures, and values that have a comma", () => {
+    const filters = { city: { in: ["a,b", "c"] } };
+    const chart = { group_by: "due", unit: "year", measure: "sum", measure_field: "age" };
+    const [one] = viewOf({ id: "c", name: "C", kind: "chart", filters, ...chart });
+    if (!one) throw new Error("no view");
+    const query = queryOf(one);
+    expect(String(query)).toContain("by=due&unit=year&measure=sum&of=age");
+    expect(bodyOf(query, "chart")).toMatchObject({ filters, ...chart });
+    expect(differs(query, one)).toBe(false);
   });
 
   test.each([
@@ -829,6 +879,21 @@ describe("rows of the document", () => {
       }),
     );
   });
+});
+
+test.each([
+  [{ key: "a" }, true],
+  [{ key: "?" }, true],
+  [{ key: "Dead" }, true],
+  [{ key: "ą", altKey: true }, true],
+  [{ key: "ą", ctrlKey: true, altKey: true, graph: true }, true],
+  [{ key: "a", altKey: true }, false],
+  [{ key: "c", ctrlKey: true }, false],
+  [{ key: " " }, false],
+  [{ key: "F2" }, false],
+] as const)("%p writes something: %p", (key: { key: string; graph?: boolean }, writes) => {
+  const none = { ctrlKey: false, metaKey: false, altKey: false };
+  expect(isWritten({ ...none, ...key, getModifierState: () => key.graph === true })).toBe(writes);
 });
 
 describe("a change of all that a list finds", () => {

@@ -41,6 +41,12 @@ export function titleOf(record: unknown, singular: string, id: string): string {
   );
 }
 
+/** Two letters for a person. */
+export function initialsOf(name: string | null): string {
+  const words = (name ?? "").split(" ", 2).map((word) => [...word][0] ?? "");
+  return words.join("").toUpperCase() || "?";
+}
+
 function firstOf(record: unknown, fields: readonly string[]): string {
   if (!isMap(record)) return "";
   for (const field of fields) {

@@ -182,12 +182,15 @@ export const choiceColors = ["red", "orange", "amber", "green", "teal", "sky", "
 
 /** The fields by which a view of a kind can be arranged: choices for lanes and bars, dates for a calendar, files as pictures. */
 export function fieldsFor<T extends Labelled>(view: string, fields: readonly T[]): T[] {
+  if (view === "chart")
+    return (["choice", "date", "datetime", "yesno", "link"] as const).flatMap((kind) =>
+      fields.filter((one) => kindOf(one) === kind && one.type !== "list"),
+    );
   return fields.filter((field) => {
     const kind = kindOf(field);
     if (view === "board") return kind === "choice";
     if (view === "group") return kind === "choice" || kind === "yesno" || (kind === "link" && field.type !== "list");
     if (view === "calendar") return kind === "date" || kind === "datetime";
-    if (view === "gallery") return kind === "file";
-    return view === "chart" && (kind === "choice" || kind === "text" || kind === "yesno" || kind === "date");
+    return view === "gallery" && kind === "file";
   });
 }

@@ -3,7 +3,7 @@ import { localOf, text, words } from "studio";
 import { say } from "../words.ts";
 import { lookOf, type Labelled, type Look } from "./kinds.ts";
 import type { Titles } from "./titles.svelte.ts";
-import type { Reading } from "./values.ts";
+import { dayText, type Reading } from "./values.ts";
 
 const own = { id: "ownId", created_at: "created", updated_at: "updated", table_name: "table" } as const;
 
@@ -33,4 +33,11 @@ export function reading(titles: Titles): Reading {
     time: (value) => text.time(value),
     title: (look, id) => (look.target && titles.of(look.target, id)) || id.slice(0, 8),
   };
+}
+
+/** A value that is one of a filter or a group, where all are texts. */
+export function namedValue(look: Look, value: string, titles: Titles): string {
+  if (look.kind === "yesno") return say(value === "true" ? "yes" : "no");
+  if (look.target) return titles.of(look.target, value) || value.slice(0, 8);
+  return look.choices.find((one) => String(one.value) === value)?.label ?? dayText(value, text.language);
 }

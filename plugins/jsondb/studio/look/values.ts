@@ -1,5 +1,5 @@
 /** Values as people read them, by the kind of their field, in a language. Pure. */
-import { cellText, plainNumber, typedText } from "../cells.ts";
+import { cellText, plainNumber, plainText, typedText } from "../cells.ts";
 import { choiceAt, itemsOf, type Look } from "./kinds.ts";
 
 /** Formats are made once: a grid needs dozens while it is scrolled, and making one is slow. */
@@ -40,10 +40,10 @@ export function percentText(value: unknown, language: string): string {
     : cellText(value);
 }
 
-/** Without groups of thousands: it may be a year or a number of something. */
+/** Four digits may be a year: only longer numbers have groups of thousands. */
 export function numberText(value: unknown, language: string): string {
   return isPlain(value)
-    ? numberIn(language, { useGrouping: false, maximumFractionDigits: 20 }).format(value)
+    ? numberIn(language, { useGrouping: "min2", maximumFractionDigits: 20 }).format(value)
     : cellText(value);
 }
 
@@ -132,4 +132,11 @@ export function shownText(look: Look, value: unknown, reading: Reading): string 
     default:
       return cellText(value);
   }
+}
+
+/** What the server has worked out of numbers: without the digits that binary fractions add; what JavaScript would round stays as it was sent. */
+export function workedOut(look: Look, value: unknown, reading: Reading): string {
+  const number = Number(plainText(value));
+  const isExact = Number.isSafeInteger(number) || !Number.isInteger(number);
+  return shownText(look, isExact ? Number(number.toPrecision(15)) : plainText(value), reading);
 }

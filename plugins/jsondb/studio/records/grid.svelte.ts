@@ -21,6 +21,8 @@ interface Editing {
   readonly text: string;
   /** The value that one began with. */
   readonly before: unknown;
+  /** What is typed replaces it. */
+  readonly isReplaced: boolean;
 }
 
 interface Fault {
@@ -147,12 +149,12 @@ export class Grid {
   begin(values: Row["data"]): void {
     this.rows.begin(values, this.table);
     const row = this.rows.count;
-    const at = this.columns.findIndex(({ name }) => this.edit(row - 1, name));
+    const at = this.columns.findIndex(({ name }) => this.edit(row - 1, name, true));
     this.moveTo({ row, column: at + 1 });
   }
 
   /** Whether the cell can be changed where it is. */
-  edit(index: number, column: string): boolean {
+  edit(index: number, column: string, isReplaced = false): boolean {
     const row = this.rows.at(index);
     const kind = this.lookOf(column)?.kind;
     // Files are chosen, and rollups reckoned, in the record.
@@ -160,7 +162,7 @@ export class Grid {
     if (!row || !canEditInCell(row, column, kind === "choices" || kind === "link")) return false;
     this.fault = undefined;
     const before = valueAt(row, column);
-    this.editing = { id: row.id, column, text: typedText(before, language.language), before };
+    this.editing = { id: row.id, column, text: typedText(before, language.language), before, isReplaced };
     return true;
   }
 
@@ -170,7 +172,7 @@ export class Grid {
     for (let at = column - 1 + step; at >= 0; at += step) {
       const name = this.columns[at]?.name;
       if (name === undefined) break;
-      if (!this.edit(row - 1, name)) continue;
+      if (!this.edit(row - 1, name, true)) continue;
       this.moveTo({ row, column: at + 1 });
       return true;
     }
@@ -255,7 +257,8 @@ export class Grid {
     return printTsv(there.map((one) => names.map((name) => typedText(valueAt(one, name), language.language))));
   }
 
-  async paste(text: string): Promise<void> {
+  /** "" clears the chosen cells. */
+  async paste(text: string, words: "pasted" | "changedMany" = "pasted"): Promise<void> {
     const { row, column, rows, columns } = this.range;
     const cells = readTsv(text);
     const height = heightOf(cells, { rows });
@@ -273,22 +276,25 @@ export class Grid {
         table: this.table,
         language: language.language,
       };
-      await this.pasteOnto(paste(cells, onto));
+      await this.pasteOnto(paste(cells, onto), words);
     } catch (error) {
       toasts.fail(messageOf(error));
     }
   }
 
-  private async pasteOnto({ operations, rows, seen, wrong, leftOut, beyond }: Pasted): Promise<void> {
+  private async pasteOnto(
+    { operations, rows, seen, wrong, leftOut, beyond }: Pasted,
+    words: "pasted" | "changedMany",
+  ): Promise<void> {
     const [first] = wrong;
     if (first) return this.fail(first.place.row, first.place.column, say(first.mistake));
     if (beyond > 0) return toasts.fail(filledIn(say("pasteBeyond"), { count: String(beyond) }));
-    if (operations.length === 0) return toasts.fail(say("readOnly"));
+    if (operations.length === 0) return leftOut > 0 ? toasts.fail(say("readOnly")) : undefined;
     try {
       const sent = await this.many.send(operations, seen);
       if (!sent) return;
       if (sent.undo.some(({ op }) => op === "delete")) this.rows.refresh();
-      const said = filledIn(say("pasted"), { count: String(sent.rows.length) });
+      const said = filledIn(say(words), { count: String(sent.rows.length) });
       const rest = leftOut > 0 ? ` ${filledIn(say("leftOut"), { count: String(leftOut) })}` : "";
       this.offerUndo(said + rest, [sent]);
     } catch (error) {

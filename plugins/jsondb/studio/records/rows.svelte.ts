@@ -52,6 +52,8 @@ export class Rows {
   fresh = $state(0);
   /** How many changes were told of. */
   heard = $state(0);
+  /** Who has a record open, as somebody last came or left. */
+  present = $state.raw<unknown>();
   /** Of a group: its field and value, and whether its records are shown. */
   head: { readonly look: Look; readonly value: GroupValue } | undefined;
   isOpen = $state(true);
@@ -338,6 +340,7 @@ export class Rows {
       for (const [at, row] of rows.entries()) found.set(page * pageSize + at, row);
       if (rows.length < pageSize) break;
     }
+    for (const [at, row] of this.added.entries()) if (row.id !== newId) found.set(this.known + at, row);
     return found;
   }
 
@@ -412,7 +415,11 @@ export class Rows {
       }, flushMs);
     };
     const kinds = Object.fromEntries(["create", "update", "destroy"].map((kind) => [kind, take(kind)]));
-    const end = followEvents(eventsPath(this.db, table), { ...kinds, reset: () => this.fresh++ });
+    const end = followEvents(eventsPath(this.db, table), {
+      ...kinds,
+      reset: () => this.fresh++,
+      present: ({ data }) => (this.present = parseJson(data)),
+    });
     return () => {
       end();
       clearTimeout(timer);
@@ -433,6 +440,15 @@ export class Rows {
       }
     }
   }
+}
+
+/** For what is worked out of the records: runs a moment after somebody has changed some. */
+export function whenHeard(rows: () => Rows, run: () => void): void {
+  $effect(() => {
+    if (rows().heard === 0) return;
+    const timer = setTimeout(run, 500);
+    return () => clearTimeout(timer);
+  });
 }
 
 function rowsOf(json: unknown): Row[] {

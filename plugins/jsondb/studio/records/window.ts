@@ -111,3 +111,12 @@ export function cellAt(target: EventTarget | null): GridCell | undefined {
 export function isTyping(target: EventTarget | null): boolean {
   return target instanceof HTMLTextAreaElement || (target instanceof HTMLInputElement && target.type !== "checkbox");
 }
+
+/** Whether a key writes something: also one that only begins a letter, and Alt where it makes another one. Space does not. */
+export function isWritten(
+  event: Pick<KeyboardEvent, "key" | "ctrlKey" | "metaKey" | "altKey" | "getModifierState">,
+): boolean {
+  const { key, ctrlKey, metaKey, altKey } = event;
+  if (key === " " || ([...key].length > 1 && key !== "Dead" && key !== "Process")) return false;
+  return event.getModifierState("AltGraph") || (!ctrlKey && !metaKey && (!altKey || key > "~"));
+}

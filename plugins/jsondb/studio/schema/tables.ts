@@ -1,5 +1,5 @@
 /** Changes of a database's schema as requests, fields that go and come, and the tables that a field may lead to. */
-import { ApiError, get, isMap, mapsIn, request, text, toasts, words } from "studio";
+import { ApiError, get, isMap, mapsIn, questions, request, text, toasts, words } from "studio";
 import type { Database } from "../database.svelte.ts";
 import { kindOf, wordsOf } from "../look/kinds.ts";
 import { bulkPath, dbPath, recordsPath, taskPath } from "../paths.ts";
@@ -105,6 +105,20 @@ export async function removeWithUndo(database: Database, table: string, name: st
     () => void back().catch((error: unknown) => toasts.fail(error)),
   );
   return true;
+}
+
+/** From where one does not see what a field has: says first what goes, and what stays. */
+export async function askAndRemove(database: Database, table: string, name: string): Promise<boolean> {
+  const field = database.schema.tables.find((one) => one.name === table)?.fields.find((one) => one.name === name);
+  if (!field) return false;
+  const label = labelOf(field);
+  const used = await usesOf(database, table, name);
+  const about = {
+    says: say("fieldGoes"),
+    lines: [used ? text.count(texts().valuesStay, used) : say("nothingStays"), say("fieldComesBack")],
+  };
+  const isSure = await questions.ask(say("deleteFieldSure", { name: label }), about);
+  return isSure && removeWithUndo(database, table, name, label);
 }
 
 /** Another field like it, without its values and without being unique. */

@@ -126,7 +126,7 @@ export class Import {
       const isNew = source.db === undefined;
       const sending = { key: this.key, signal, onprogress: (share: number) => (this.progress = share) };
       const { json, task } = isNew
-        ? await source.send("/core/dbs/from_file", { name: this.name }, sending)
+        ? await source.send("/core/dbs/from_file", { name: this.name, history: "true" }, sending)
         : await source.send(importPath(source.db), { partial: "true" }, sending);
       this.isUnanswered = false;
       this.key = undefined;

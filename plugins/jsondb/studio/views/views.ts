@@ -1,8 +1,9 @@
 /** Views of a table: as the server keeps them, and as the query of an address. Pure. */
 import { isMap } from "studio/exact";
-import { conditionsOf, parameterOf, type Operator } from "../conditions.ts";
+import { listOf } from "../cells.ts";
+import { conditionsOf, listParameters, parametersOf, type Operator } from "../conditions.ts";
 
-export const viewKinds = ["table", "board", "calendar", "gallery", "chart"] as const;
+export const viewKinds = ["table", "board", "calendar", "gallery", "chart", "form"] as const;
 export type ViewKind = (typeof viewKinds)[number];
 
 export interface View {
@@ -16,6 +17,9 @@ export interface View {
   readonly groupBy: string | null;
   readonly dateField: string | null;
   readonly coverField: string | null;
+  readonly measure: string;
+  readonly measureField: string | null;
+  readonly unit: string;
   readonly isShared: boolean;
 }
 
@@ -37,13 +41,17 @@ export function viewOf(value: unknown): View[] {
       groupBy: textOrNull(value["group_by"]),
       dateField: textOrNull(value["date_field"]),
       coverField: textOrNull(value["cover_field"]),
+      measure: textOrNull(value["measure"]) ?? "count",
+      measureField: textOrNull(value["measure_field"]),
+      unit: textOrNull(value["unit"]) ?? "month",
       isShared: value["shared"] === true,
     },
   ];
 }
 
 /** The address of a view, as far as it says what is shown. */
-export function queryOf({ id, kind, table, filters, sort, columns, groupBy }: View): URLSearchParams {
+export function queryOf(view: View): URLSearchParams {
+  const { id, kind, table, filters, sort, columns, groupBy } = view;
   const query = new URLSearchParams({ view: id });
   if (table !== null) query.set("table", table);
   const { any, ...fields } = filters;
@@ -51,6 +59,12 @@ export function queryOf({ id, kind, table, filters, sort, columns, groupBy }: Vi
   if (Array.isArray(any))
     for (const [at, group] of any.entries()) append(query, `any[${at}]`, isMap(group) ? group : {});
   if (kind === "table" && groupBy !== null) query.set("group", groupBy);
+  if (kind === "chart") {
+    if (groupBy !== null) query.set("by", groupBy);
+    if (view.unit !== "month") query.set("unit", view.unit);
+    if (view.measure !== "count") query.set("measure", view.measure);
+    if (view.measureField !== null) query.set("of", view.measureField);
+  }
   if (sort) query.set("sort", sort);
   if (columns.length > 0) query.set("cols", columns.join(","));
   return query;
@@ -59,39 +73,49 @@ export function queryOf({ id, kind, table, filters, sort, columns, groupBy }: Vi
 function append(query: URLSearchParams, place: string, filters: View["filters"]): void {
   for (const [field, given] of Object.entries(filters)) {
     const operators = isMap(given) ? Object.entries(given) : [["eq", given] as const];
-    for (const [op, value] of operators)
-      query.append(op === "eq" ? `${place}[${field}]` : `${place}[${field}][${op}]`, filterText(value));
+    for (const [op, value] of operators) {
+      const key = op === "eq" ? `${place}[${field}]` : `${place}[${field}][${op}]`;
+      const all = Array.isArray(value)
+        ? listParameters(key, value.map(filterText))
+        : [[key, filterText(value)] as const];
+      for (const [name, text] of all) query.append(name, text);
+    }
   }
 }
 
 function filterText(value: unknown): string {
-  if (Array.isArray(value)) return value.map(filterText).join(",");
   return typeof value === "string" ? value : value === null ? "" : JSON.stringify(value);
 }
 
 /** How the API writes those of our operators that it does not have. */
 const spelled: Partial<Record<Operator, "eq" | "ne">> = { contains: "eq", empty: "eq", filled: "ne" };
 
-/** What a view keeps of an address, as the body of a request: only of a table it says how it is grouped. */
+/** What a view keeps of an address, as the body of a request: of a table how it is grouped, of a chart what it measures. */
 export function bodyOf(query: URLSearchParams, kind?: ViewKind): Record<string, unknown> {
   const filters: Record<string, unknown> = {};
   const groups = new Map<number, Record<string, unknown>>();
   for (const condition of conditionsOf(query)) {
     const { group } = condition;
     const into = group === undefined ? filters : (groups.get(group) ?? {});
-    const [, value] = parameterOf(condition) ?? [];
+    const [[, value] = []] = parametersOf(condition);
     if (value === undefined) continue;
     const op = spelled[condition.op] ?? condition.op;
     if (group !== undefined) groups.set(group, into);
     const before = into[condition.field];
     const others = isMap(before) ? before : before === undefined ? {} : { eq: before };
     into[condition.field] =
-      op === "eq" && before === undefined ? value : { ...others, [op]: op === "in" ? value.split(",") : value };
+      op === "eq" && before === undefined ? value : { ...others, [op]: op === "in" ? listOf(condition.value) : value };
   }
   return {
     table_name: query.get("table"),
     filters: groups.size === 0 ? filters : { ...filters, any: [...groups.values()] },
     ...(kind === "table" && { group_by: query.get("group") }),
+    ...(kind === "chart" && {
+      group_by: query.get("by"),
+      unit: query.get("unit") ?? "month",
+      measure: query.get("measure") ?? "count",
+      measure_field: query.get("of"),
+    }),
     sort: query.get("sort") ? [query.get("sort")] : [],
     columns: query.get("cols")?.split(",") ?? [],
   };

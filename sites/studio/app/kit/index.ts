@@ -95,5 +95,5 @@ export { default as FormInput } from "./forms/FormInput.svelte";
 export { default as Explained } from "./Explained.svelte";
 export { default as Section } from "./Section.svelte";
 export { default as Value } from "./show/Value.svelte";
-export { nameOf, titleOf } from "../title.ts";
+export { initialsOf, nameOf, titleOf } from "../title.ts";
 export { localOf, timeOf } from "../zoned.ts";

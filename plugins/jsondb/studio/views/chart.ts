@@ -1,8 +1,10 @@
 /** Groups of an aggregate as the bars of a chart. Pure. */
-import { columnKindOf } from "../databases/columns.ts";
-import { plainText } from "./cells.ts";
+import { columnKindOf } from "../../databases/columns.ts";
+import { plainText } from "../cells.ts";
+import { inText, type Condition } from "../conditions.ts";
 import { isMap } from "studio/exact";
-import type { FieldDraft } from "./schema.ts";
+import { fieldsFor, kindOf } from "../look/kinds.ts";
+import type { FieldDraft } from "../schema.ts";
 
 export const units = ["day", "month", "year"] as const;
 export const measures = ["count", "sum", "avg", "min", "max"] as const;
@@ -23,12 +25,12 @@ export function isTime(field: string, fields: readonly FieldDraft[]): boolean {
 }
 
 export function numbersOf(fields: readonly FieldDraft[]): FieldDraft[] {
-  return fields.filter(({ type }) => columnKindOf(type) === "int");
+  return fields.filter((field) => columnKindOf(field.type) === "int" && kindOf(field) !== "rollup");
 }
 
-/** Reads the chart of an address; a missing or impossible choice becomes the first possible one. */
+/** Reads the chart of an address; a missing or impossible choice becomes the first sensible one. */
 export function askedOf(search: URLSearchParams, fields: readonly FieldDraft[]): Asked {
-  const by = search.get("by") || (fields[0]?.name ?? "created_at");
+  const by = search.get("by") || (fieldsFor("chart", fields)[0]?.name ?? "created_at");
   const unit = isTime(by, fields) ? (units.find((one) => one === search.get("unit")) ?? "month") : undefined;
   const numbers = numbersOf(fields);
   const wanted = measures.find((one) => one === search.get("measure")) ?? "count";
@@ -38,14 +40,24 @@ export function askedOf(search: URLSearchParams, fields: readonly FieldDraft[]):
     : { by, unit, measure: wanted, of: of.name };
 }
 
-/** The parameters of the aggregate, beside those of the filters. Times come in their order, others by size. */
+/** As many groups as the server gives, and as are drawn where they have no order of their own. */
+export const mostGroups = 1000;
+const mostBars = 20;
+
+/** The parameters of the aggregate, beside those of the filters. */
 export function aggregateQuery({ by, unit, measure, of }: Asked, filters: URLSearchParams): URLSearchParams {
   const query = new URLSearchParams(filters);
   query.set("group_by", groupKey({ by, unit }));
   if (measure !== "count" && of !== undefined) query.set(measure, of);
-  query.set("sort", unit ? "group" : "-count");
-  query.set("limit", unit ? "1000" : "30");
+  query.set("sort", unit ? "-group" : "-count");
+  query.set("limit", String(mostGroups));
   return query;
+}
+
+/** Times in their order, of others the largest. */
+export function drawnOf(bars: readonly Bar[], { unit }: Asked): Bar[] {
+  const size = ({ value }: Bar) => value ?? -Number.MAX_VALUE;
+  return unit ? bars.toReversed() : bars.toSorted((a, b) => size(b) - size(a)).slice(0, mostBars);
 }
 
 function groupKey({ by, unit }: Pick<Asked, "by" | "unit">): string {
@@ -90,9 +102,18 @@ export function extents(bars: readonly Bar[]): Extent[] {
   }));
 }
 
-/** The filter that finds the records of a bar; undefined where there is no simple one. */
-export function filterOf({ by, unit }: Asked, label: string): string | undefined {
-  if (label === "") return new URLSearchParams([[`filter[${by}]`, ""]]).toString();
-  if (!unit) return /[*%]/.test(label) ? undefined : new URLSearchParams([[`filter[${by}]`, label]]).toString();
-  return undefined;
+/** The conditions that find the records of a bar. */
+export function conditionsOfBar({ by, unit }: Asked, label: string): Condition[] {
+  if (label === "") return [{ field: by, op: "empty", value: "" }];
+  // Only in a list a value is taken as it is, without wildcards.
+  if (!unit || unit === "day")
+    return [
+      /[*%]/.test(label) ? { field: by, op: "in", value: inText([label]) } : { field: by, op: "eq", value: label },
+    ];
+  const [year = 0, month = 12] = label.split("-").map(Number);
+  const last = new Date(Date.UTC(year, month, 0)).toISOString().slice(0, 10);
+  return [
+    { field: by, op: "gte", value: unit === "year" ? `${label}-01-01` : `${label}-01` },
+    { field: by, op: "lte", value: last },
+  ];
 }
