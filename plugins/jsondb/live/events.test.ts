@@ -5,7 +5,7 @@ import { followStream, type Event, type Follower, type Following } from "../../.
 import { adminToken, eventually, person, startTestApp, type TestApp } from "../../../tests/harness.ts";
 import { databaseOf, type Database, type DatabaseRow } from "../databases/database.ts";
 import * as recordStore from "../records/store.ts";
-import { createPresence, type Present } from "./presence.ts";
+import { presenceIn, type Present } from "./events.ts";
 import { newRecord } from "../records/record.ts";
 
 let app: TestApp;
@@ -417,14 +417,14 @@ describe("who has a record open", () => {
   test("is forgotten where nothing is said again, and heard from other processes", () => {
     let now = 0;
     let hear: (payload: string, fromOtherProcess: boolean) => void = () => {};
-    const told: Present[] = [];
+    const heard: Present[] = [];
     const broadcast = {
       publish: (_: string, payload: string) => hear(payload, false),
       on: (_: string, run: typeof hear) => ((hear = run), () => {}),
     };
-    const here = createPresence(
+    const here = presenceIn(
       { broadcast },
-      (_, present) => void told.push(present),
+      (_, present) => void heard.push(present),
       () => now,
     );
     const place = { dbId: "d", recordId: "r" };
@@ -436,6 +436,6 @@ describe("who has a record open", () => {
     ]);
     now = 50_000;
     expect(here(place, { id: 2, name: "Bob" }, true)).toEqual([{ id: 2, name: "Bob" }]);
-    expect(told.map(({ users }) => users.length)).toEqual([1, 2]);
+    expect(heard.map(({ users }) => users.length)).toEqual([1, 2]);
   });
 });

@@ -5,7 +5,7 @@ import { notFound, unavailable, uuidv7 } from "platform";
 import { eventId, type LogEntry, type ChangePage, type Position } from "./store.ts";
 import type { Database } from "../databases/database.ts";
 import type { DatabaseContext } from "../databases/cache.ts";
-import type { Present } from "./presence.ts";
+import type { Present } from "./events.ts";
 
 /** A change as it is given to a follower. */
 export interface Told extends LogEntry {

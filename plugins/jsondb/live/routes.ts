@@ -53,8 +53,9 @@ export function eventRoutes(ctx: JsondbContext): Route[] {
         const db = await openAt(ctx, input, params.db_id);
         const recordId = uuidOf(params.id, missingRecord).toLowerCase();
         if (!(await openRecords(ctx.sql, db, [recordId], "read")).has(recordId)) throw notFound(missingRecord);
-        const { id, name, login } = caller.user;
-        return ok(ctx.live.here({ dbId: db.id, recordId }, { id, name: name || login }, isOpen));
+        const { user } = caller;
+        const who = { id: user.id, name: user.name || user.login };
+        return ok(ctx.live.here({ dbId: db.id, recordId }, who, isOpen));
       },
     ),
     route(

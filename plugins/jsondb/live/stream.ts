@@ -7,7 +7,7 @@ import * as liveStore from "./store.ts";
 import { parseExactly, type Sql } from "platform";
 import { eventId, positionOf, type ChangePage, type LogEntry } from "./store.ts";
 import type { Database } from "../databases/database.ts";
-import type { Present } from "./presence.ts";
+import type { Present } from "./events.ts";
 import { pageSize, toldOf, type Feed, type Listener, type Told } from "./feed.ts";
 import { printRaw, readRaw, withoutData } from "../records/print.ts";
 import { mayAll } from "../access/reach.ts";

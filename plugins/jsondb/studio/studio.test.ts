@@ -534,11 +534,11 @@ describe("charts", () => {
   test("begin with a choice, a day, a yes or no, never with the title", () => {
     const more = { choices: ["new"] };
     const begun = (...given: Parameters<typeof askedOf>[1][number][]) => askedOf(new URLSearchParams(), given).by;
-    const [city, age, joined] = fields;
+    const [city, age, day] = fields;
     const done = { name: "done", type: "boolean", required: false } as const;
     const status = { name: "status", type: "string", required: false, more } as const;
-    expect(begun(city, done, joined, status)).toBe("status");
-    expect(begun(city, age, done, joined)).toBe("joined");
+    expect(begun(city, done, day, status)).toBe("status");
+    expect(begun(city, age, done, day)).toBe("joined");
     expect(begun(city, age, done)).toBe("done");
     expect(begun(city, age)).toBe("created_at");
   });

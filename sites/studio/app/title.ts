@@ -43,7 +43,7 @@ export function titleOf(record: unknown, singular: string, id: string): string {
 
 /** Two letters for a person. */
 export function initialsOf(name: string | null): string {
-  const words = (name ?? "").split(" ", 2).map((word) => [...word][0] ?? "");
+  const words = (name ?? "").split(" ", 2).map((word) => /^./u.exec(word)?.[0] ?? "");
   return words.join("").toUpperCase() || "?";
 }
 

@@ -445,8 +445,7 @@ export class Rows {
 /** For what is worked out of the records: runs a moment after somebody has changed some. */
 export function whenHeard(rows: () => Rows, run: () => void): void {
   $effect(() => {
-    if (rows().heard === 0) return;
-    const timer = setTimeout(run, 500);
+    const timer = rows().heard > 0 ? setTimeout(run, 500) : undefined;
     return () => clearTimeout(timer);
   });
 }

@@ -117,6 +117,6 @@ export function isWritten(
   event: Pick<KeyboardEvent, "key" | "ctrlKey" | "metaKey" | "altKey" | "getModifierState">,
 ): boolean {
   const { key, ctrlKey, metaKey, altKey } = event;
-  if (key === " " || ([...key].length > 1 && key !== "Dead" && key !== "Process")) return false;
+  if (key === " " || (/^\w{2,}$/.test(key) && key !== "Dead" && key !== "Process")) return false;
   return event.getModifierState("AltGraph") || (!ctrlKey && !metaKey && (!altKey || key > "~"));
 }
