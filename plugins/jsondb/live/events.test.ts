@@ -5,7 +5,8 @@ import { followStream, type Event, type Follower, type Following } from "../../.
 import { adminToken, eventually, person, startTestApp, type TestApp } from "../../../tests/harness.ts";
 import { databaseOf, type Database, type DatabaseRow } from "../databases/database.ts";
 import * as recordStore from "../records/store.ts";
-import { presenceIn, type Present } from "./events.ts";
+import { presenceIn } from "./events.ts";
+import type { Present } from "./feed.ts";
 import { newRecord } from "../records/record.ts";
 
 let app: TestApp;

@@ -1,6 +1,6 @@
 /** Live changes: the followers of each database in this process, and their limits. */
 import { isObject, tooMany, type BaseContext } from "platform";
-import { openFeed, type LiveContext, type Feed } from "./feed.ts";
+import { openFeed, type LiveContext, type Feed, type Person, type Present } from "./feed.ts";
 import * as liveStore from "./store.ts";
 import type { Database } from "../databases/database.ts";
 import { streamTo, type Follow } from "./stream.ts";
@@ -89,17 +89,6 @@ export function createEvents(ctx: LiveContext, limits = standardLimits) {
 }
 
 // Who has a record open: in the memory of each process, told to the others, and forgotten after a while.
-
-interface Person {
-  readonly id: number;
-  readonly name: string;
-}
-
-/** The event `present` of a stream. */
-export interface Present {
-  readonly record_id: string;
-  readonly users: readonly Person[];
-}
 
 interface Place {
   readonly dbId: string;

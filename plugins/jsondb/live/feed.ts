@@ -5,7 +5,6 @@ import { notFound, unavailable, uuidv7 } from "platform";
 import { eventId, type LogEntry, type ChangePage, type Position } from "./store.ts";
 import type { Database } from "../databases/database.ts";
 import type { DatabaseContext } from "../databases/cache.ts";
-import type { Present } from "./events.ts";
 
 /** A change as it is given to a follower. */
 export interface Told extends LogEntry {
@@ -13,6 +12,17 @@ export interface Told extends LogEntry {
   readonly eventId: string;
   /** The version of the database when the change was read. */
   readonly version: number;
+}
+
+export interface Person {
+  readonly id: number;
+  readonly name: string;
+}
+
+/** The event `present` of a stream. */
+export interface Present {
+  readonly record_id: string;
+  readonly users: readonly Person[];
 }
 
 export interface Listener {
