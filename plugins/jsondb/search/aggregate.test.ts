@@ -81,6 +81,13 @@ describe("an aggregate", () => {
     ]);
   });
 
+  test("of more records than `most` only counts them", async () => {
+    expect((await aggregate("sum=age&most=5")).json).toEqual([{ group: {}, count: 5, sum: { age: 105 } }]);
+    expect((await aggregate("sum=age&group_by=city&most=4")).json).toEqual([{ group: {}, count: 5 }]);
+    expect((await aggregate("filter[city]=Łódź&sum=age&most=4")).json[0].sum).toEqual({ age: 85 });
+    expect((await aggregate("sum=age&most=few")).json).toEqual({ most: ["must be a whole number"] });
+  });
+
   const groups: [string, string, unknown][] = [
     [
       "a text, null and absent being one",

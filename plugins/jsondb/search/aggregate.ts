@@ -36,6 +36,8 @@ export interface Aggregate {
   readonly measures: readonly Measure[];
   readonly order: "count" | "-count" | "group" | "-group";
   readonly limit: number;
+  /** Of more records than these only the number is worked out. */
+  readonly most: number | undefined;
 }
 
 const maxGroups = 3;
@@ -58,7 +60,21 @@ export function readAggregate(db: Database, params: URLSearchParams): Aggregate 
     [...groups, ...measures].map(({ field }) => field),
   );
   const { limit } = pageOf(params, 100, 1000);
-  return { query, groups, measures, order: orderOf(params.get("sort")), limit };
+  const most = params.get("most");
+  if (most !== null && !/^\d{1,9}$/.test(most)) throw invalid({ most: ["must be a whole number"] });
+  return {
+    query,
+    groups,
+    measures,
+    order: orderOf(params.get("sort")),
+    limit,
+    most: most === null ? undefined : Number(most),
+  };
+}
+
+/** The parameters that only count the records. */
+export function countOnly(params: URLSearchParams): URLSearchParams {
+  return new URLSearchParams([...params].filter(([name]) => !/^(?:group_by|sum|avg|min|max)(?:\[\])?$/.test(name)));
 }
 
 function namesOf(params: URLSearchParams, key: string): string[] {

@@ -196,19 +196,27 @@ export class Rows {
     if (isFirst && this.end === undefined && this.total === undefined) this.countSoon();
   }
 
-  private countSoon(): void {
+  /** Whoever works out sums counts too. */
+  sumUp: (() => unknown) | undefined;
+
+  counted(total: number): void {
+    this.total = total;
+    this.counts.set(this.matching, total);
+  }
+
+  countSoon(): void {
     clearTimeout(this.counting);
     this.counting = setTimeout(() => void this.countAll(), countAfterMs);
   }
 
   private async countAll(): Promise<void> {
+    if (this.sumUp) return void this.sumUp();
     const { generation } = this;
     try {
       const { headers } = await get(countPath(this.db, this.matching), this.stop.signal);
       const total = headers.get("x-total-count");
       if (generation !== this.generation || total === null) return;
-      this.total = Number(total);
-      this.counts.set(this.matching, this.total);
+      this.counted(Number(total));
     } catch {
       // The list does without it.
     }
@@ -443,7 +451,7 @@ export class Rows {
 }
 
 /** For what is worked out of the records: runs a moment after somebody has changed some. */
-export function whenHeard(rows: () => Rows, run: () => void): void {
+export function whenHeard(rows: () => Rows, run: () => unknown): void {
   $effect(() => {
     const timer = rows().heard > 0 ? setTimeout(run, 500) : undefined;
     return () => clearTimeout(timer);
