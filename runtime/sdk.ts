@@ -112,7 +112,7 @@ export { event, job, service } from "./base/references.ts";
 export type { EventRef, JobRef, ServiceRef } from "./base/references.ts";
 export { endsEarly, pageReply } from "./http/answers/reply.ts";
 export * from "./http/answers/reply.ts";
-export { parseRetryAfter } from "./http/limits/retry-after.ts";
+export { parseRetryAfter } from "./http/limits/rate-limit.ts";
 export type { SubrequestOptions, InnerAnswer } from "./http/subrequest.ts";
 export * as column from "./resource/fields.ts";
 export type { DraftOf, GivenOf, KeptOf, NewOf, PatchOf, RowOf, ShownOf } from "./resource/fields.ts";

@@ -27,6 +27,8 @@ import { processModel } from "./processes/signals.ts";
 import * as processStore from "./processes/store.ts";
 import { createWaiting } from "./processes/watch.ts";
 import { registerStep, type OwnStepType } from "./program/step-types.ts";
+import { mail } from "../mail/api.ts";
+import { flowMail, mailStep } from "./mail-step.ts";
 import { createTemplates } from "./program/template.ts";
 
 const { steps: _, ...sample } = processExample;
@@ -34,7 +36,7 @@ const { steps: _, ...sample } = processExample;
 /** Flows and their processes. behaviour 4.3, B.9. */
 export default definePlugin({
   name: "flows",
-  needs: { accounts, connectors, databases: jsonDatabases },
+  needs: { accounts, connectors, databases: jsonDatabases, mail },
   provides: flows,
   config: {
     historyDays: setting.integer("FLOW_HISTORY_DAYS", 30, "Days for which ended flow processes can be looked up", {
@@ -77,6 +79,8 @@ export default definePlugin({
     const { leaseSeconds, historyDays } = base.config;
     const flowLookup = createFlowLookup(base);
     const stepTypes = new Map<string, OwnStepType>();
+    base.services.mail.registerTemplate(flowMail);
+    registerStep(stepTypes, mailStep({ ...base, mail: base.services.mail }));
     const ctx: FlowContext = {
       ...base,
       accounts: people,

@@ -47,6 +47,8 @@ export interface OutgoingMail {
   readonly language?: Language | undefined;
   /** After that it is not sent any more, because it would be of no use. */
   readonly expiresAt?: Date;
+  /** A UUID of version 7 that the caller has made: a mail that has it already is not sent again. */
+  readonly id?: string;
 }
 
 export interface Mail {

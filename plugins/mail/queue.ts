@@ -112,10 +112,10 @@ function schedule(ctx: MailContext, tx: Tx, waiting: QueuedMail, runAt?: Date) {
 
 async function write(ctx: MailContext, tx: Tx, mail: OutgoingMail, recipient: string): Promise<string> {
   const { accountId, template, values, language = null, expiresAt = null } = mail;
-  const id = uuidv7();
+  const id = mail.id ?? uuidv7();
   const content = ctx.secrets.seal(JSON.stringify(values), place(id));
-  await mailStore.insert(tx, { id, accountId, to: recipient, template, language, content, expiresAt });
-  await schedule(ctx, tx, { accountId, id, run: 1 });
+  const isNew = await mailStore.insert(tx, { id, accountId, to: recipient, template, language, content, expiresAt });
+  if (isNew) await schedule(ctx, tx, { accountId, id, run: 1 });
   return id;
 }
 

@@ -40,11 +40,14 @@ export async function open(sql: Sql, accountId: number, id: string): Promise<Ope
   return row;
 }
 
-export async function insert(tx: Tx, mail: NewMail): Promise<void> {
+/** False if one has this id. */
+export async function insert(tx: Tx, mail: NewMail): Promise<boolean> {
   const { id, accountId, to, template, language, content, expiresAt } = mail;
-  await tx`
+  const { count } = await tx`
     insert into mails (id, account_id, recipient, template, language, content, next_attempt_at, expires_at)
-    values (${id}, ${accountId}, ${to}, ${template}, ${language}, ${content}, now(), ${expiresAt})`;
+    values (${id}, ${accountId}, ${to}, ${template}, ${language}, ${content}, now(), ${expiresAt})
+    on conflict (account_id, id) do nothing`;
+  return count === 1;
 }
 
 /** These change nothing if the mail is another job's by now. */

@@ -5,6 +5,8 @@ interface MailParts {
   readonly subject: string;
   /** Liquid, without HTML. */
   readonly paragraphs: readonly string[];
+  /** The name of a value that is a text of somebody's: its lines stay. */
+  readonly written?: string;
   /** A button: its label, and the name of the value that is its address. */
   readonly button?: { readonly label: string; readonly value: string };
   /** After the button, in small letters. */
@@ -12,11 +14,13 @@ interface MailParts {
 }
 
 /** The three parts of a mail. */
-export function mailTexts({ subject, paragraphs, button, notes = [] }: MailParts) {
+export function mailTexts({ subject, paragraphs, written, button, notes = [] }: MailParts) {
+  const own = written === undefined ? [] : [`{{ ${written} }}`];
   const link = button ? [`{{ ${button.value} }}`] : [];
   const footer = "{{ account.name }}\n{{ account.url }}";
   const html = [
     ...paragraphs.map((text) => paragraph(escapeText(text))),
+    ...own.map((text) => `<p style="margin:0 0 16px;white-space:pre-line">${text}</p>`),
     ...(button
       ? [
           `<p style="margin:24px 0"><a href="{{ ${button.value} }}" style="${buttonStyle}">${escapeText(button.label)}</a></p>`,
@@ -28,7 +32,7 @@ export function mailTexts({ subject, paragraphs, button, notes = [] }: MailParts
   ];
   return {
     subject,
-    text: `${[...paragraphs, ...link, ...notes, footer].join("\n\n")}\n`,
+    text: `${[...paragraphs, ...own, ...link, ...notes, footer].join("\n\n")}\n`,
     html: frame("{{ language }}", html.join("\n")),
   };
 }

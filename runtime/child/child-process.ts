@@ -204,7 +204,6 @@ function limitTime(spentMs: () => number | undefined, limitMs: number, end: (sta
 }
 
 const patienceMs = (limitMs: number): number => Math.max(3 * limitMs, 15_000);
-
 /** Processor time that a process uses from now on, in milliseconds; undefined if the system does not tell. */
 function processorTimeOf(pid: number): () => number | undefined {
   const before = cpuSecondsOf(pid) ?? 0;

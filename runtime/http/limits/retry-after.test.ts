@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { parseRetryAfter } from "./retry-after.ts";
+import { parseRetryAfter } from "./rate-limit.ts";
 
 test.each([
   ["120", 120],
