@@ -130,7 +130,7 @@ describe("a person", () => {
       await app.post("/core/dbs/jobs/records.json", { record: { data: { name: `Job of ${owner}`, owner } } });
     await using opened = await signedIn({ at: "/studio/account/people" });
     const { page, faults } = opened;
-    await page.getByRole("button", { name: "New person" }).click();
+    await page.getByRole("button", { name: "Invite a person" }).click();
     await page.getByText("Mail is not set up: you get a link").waitFor();
     await page.getByLabel("Name", { exact: true }).fill("Ewa Zima");
     await page.getByLabel("Signs in as").fill("ewa");
@@ -142,7 +142,8 @@ describe("a person", () => {
     await page.getByLabel("Only their own records, by the field").check();
     expect(await page.getByLabel("The field that says whose a record is").inputValue()).toBe("owner");
     await page.getByRole("group", { name: "Hidden fields" }).getByLabel("Pay").check();
-    await page.getByText("It stays open to everybody who may use tables.").waitFor();
+    await page.getByText("Managers and users still see and change all of it, as before.").waitFor();
+    await page.getByText("Will see: Jobs (Can edit, limited).").waitFor();
     await page.getByRole("button", { name: "Make invitation link" }).click();
     const link =
       (await page.getByRole("region", { name: "Send this link to Ewa Zima" }).locator("pre").textContent()) ?? "";

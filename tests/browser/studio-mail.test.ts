@@ -66,7 +66,7 @@ test("an administrator sets up mail, tries it out, and writes a mail in their ow
   await page.getByText("Mails appear here when people are invited").waitFor();
 
   await page.goto(`${studio.app.origin}/studio/account/people`);
-  await page.getByRole("button", { name: "New person" }).click();
+  await page.getByRole("button", { name: "Invite a person" }).click();
   await page.getByLabel("E-mail", { exact: true }).fill("ewa@example.com");
   await page.getByLabel("Name", { exact: true }).fill("Ewa Zima");
   await shot("invite");

@@ -1,6 +1,7 @@
 /** The database of a page: loaded once, and again when it was saved or somebody else has changed it. */
 import { get, isMap, messageOf, session, textOf } from "studio";
-import { isAtLeast, levelOf, type Level } from "./access/grants.ts";
+import type { Level } from "studio/exact";
+import { isAtLeast, levelOf } from "./access/grants.ts";
 import { dbPath } from "./paths.ts";
 import { draftOf, type SchemaDraft } from "./schema.ts";
 

@@ -1,8 +1,6 @@
 /** The tables of a token, between JSON and what is chosen. Pure. */
-import { isMap } from "studio/exact";
+import { isMap, levels, type Level } from "studio/exact";
 
-export const levels = ["read", "add", "edit", "manage"] as const;
-export type Level = (typeof levels)[number];
 export type Databases = Readonly<Record<string, Level>>;
 
 /** Of an answer, or of the text that a form keeps. Null: all tables. */

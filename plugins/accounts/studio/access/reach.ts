@@ -1,8 +1,5 @@
 /** Who reaches which table, and how far: worked out of its list of access as the server does. Pure. */
-import { isMap } from "studio/exact";
-
-export const levels = ["read", "add", "edit", "manage"] as const;
-export type Level = (typeof levels)[number];
+import { isMap, levels, type Level } from "studio/exact";
 
 /** A line of a table's list, with what this page does not show of it. */
 export type Grant = Readonly<Record<string, unknown>> & { readonly to: string; readonly may: Level };

@@ -1,9 +1,6 @@
 /** Who may do what in a database, as people read and change it: its `access`. The server has the last word. Pure. */
-import { isMap } from "studio/exact";
+import { isMap, levels, type Level } from "studio/exact";
 import type { Operator } from "../conditions.ts";
-
-export const levels = ["read", "add", "edit", "manage"] as const;
-export type Level = (typeof levels)[number];
 
 /** A condition of a row as it is chosen; a value is one that was typed, or a variable. */
 export interface RowCondition {

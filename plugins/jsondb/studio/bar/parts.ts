@@ -1,5 +1,5 @@
 /** What belongs to a table beside its records, in the order of the menu behind the gear. */
-import type { Level } from "../access/grants.ts";
+import type { Level } from "studio/exact";
 import type { say } from "../words.ts";
 
 type Word = Parameters<typeof say>[0];

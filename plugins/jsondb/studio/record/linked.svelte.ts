@@ -1,6 +1,7 @@
 /** The records of other tables that link to one record, and what adds to them. */
 import { get, isMap, mapsIn, request, session, textOf } from "studio";
-import { levelOf, type Level } from "../access/grants.ts";
+import type { Level } from "studio/exact";
+import { levelOf } from "../access/grants.ts";
 import { kindOf, lookOf, titleField, titleIn } from "../look/kinds.ts";
 import { otherDb, tableAt, type Titled } from "../look/titles.svelte.ts";
 import { addressOfRecord, linkedPath, recordPath, tableAddress } from "../paths.ts";

@@ -1,7 +1,7 @@
 /** The state of the grid of records: what is chosen, where the focus is, and what is being typed. */
 import { ApiError, filledIn, messageOf, nextCell, ownOf, text as language, toasts, type GridCell } from "studio";
 import { canEditInCell, cellText, isOwn, typedText, typedValue, valueAt, type Row } from "../cells.ts";
-import type { Level } from "../access/grants.ts";
+import type { Level } from "studio/exact";
 import type { Look } from "../look/kinds.ts";
 import { labelled, reading } from "../look/looks.svelte.ts";
 import type { Titles } from "../look/titles.svelte.ts";

@@ -78,6 +78,7 @@ export { default as Dialog } from "./Dialog.svelte";
 export { default as Icon } from "./Icon.svelte";
 export { default as Meanwhile } from "./forms/Meanwhile.svelte";
 export { colorOfThing, iconOfThing } from "../frame/things.ts";
+export { default as TableLevels } from "./forms/TableLevels.svelte";
 export { default as Labelled } from "./forms/Labelled.svelte";
 export { default as Tabs } from "./Tabs.svelte";
 export { languages } from "../state/text.svelte.ts";

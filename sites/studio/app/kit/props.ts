@@ -75,6 +75,8 @@ export interface ListProps {
   readonly empty?: string;
   /** Before the button that makes a new one. */
   readonly beside?: Snippet;
+  /** The words of that button. */
+  readonly make?: string;
   /** Sent with every request for rows. With `count: "false"` the rows are counted once they are there. */
   readonly also?: Readonly<Record<string, string>>;
   /** Follows what happens on the server; gives back what ends it. */

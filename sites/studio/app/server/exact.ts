@@ -39,6 +39,10 @@ export function ownOf<T>(map: Readonly<Record<string, T>> | undefined, name: str
 }
 
 /** An object of JSON: neither a list nor a long number. */
+/** How far a table is open to somebody, the least first. */
+export const levels = ["read", "add", "edit", "manage"] as const;
+export type Level = (typeof levels)[number];
+
 export function isMap(value: unknown): value is Readonly<Record<string, unknown>> {
   return typeof value === "object" && value !== null && !Array.isArray(value) && !isLongNumber(value);
 }
