@@ -62,6 +62,7 @@ test("every list says what it is for, or how it comes to be", () => {
     "/core/dbs/{db_id}/records/{id}/people",
     "/core/db_trash",
     "/core/inbox",
+    "/core/tasks",
     "/core/modules",
     "/core/modules/{module}/apps",
     "/core/tiles",

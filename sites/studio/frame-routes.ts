@@ -12,7 +12,7 @@ import {
   type Route,
 } from "platform";
 import { brandSettings, standardBrand, type Accounts } from "../../plugins/accounts/api.ts";
-import { noticesOf, watched } from "./app/frame/attention.ts";
+import { doneIn, keyOf, noticesOf, watched } from "./app/frame/attention.ts";
 import { mayRead } from "./search.ts";
 
 /** How many things of a kind a menu shows, and how many failed runs are counted. */
@@ -55,7 +55,9 @@ const Frame = answer.object("Frame", {
     chroma: Type.Number(),
   }),
   things: answer.list(Thing),
-  unread: Type.Integer({ description: "notices in the inbox" }),
+  unread: Type.Integer({
+    description: "in the inbox: mentions, and what fails or ends soon, that one is not done with",
+  }),
   preferences: answer.json(),
   modules: answer.list(answer.json()),
   pages: answer.list(answer.json()),
@@ -69,6 +71,7 @@ interface FrameContext {
 
 const Notice = answer.object("HomeNotice", {
   path: Type.String({ description: "of the list that it is in" }),
+  of: field.nullable(Type.String({ description: "what the list is of" })),
   id: Type.String(),
   name: Type.String(),
   trouble: Type.String(),
@@ -135,18 +138,14 @@ export function frameRoutes(ctx: FrameContext): Route[] {
       },
       async (input) => {
         const ask = reader(ctx.routes(), input);
-        const notices = Object.entries(watched).map(async ([path, query]) => {
-          const rows = await ask(path, Object.fromEntries(new URLSearchParams(query)));
-          return noticesOf(path, rows, ctx.now().getTime()).map((one) => ({ ...one, at: one.at ?? null }));
-        });
-        const [tiles, inbox, steps, ...found] = await Promise.all([
+        const [tiles, inbox, steps, notices] = await Promise.all([
           ask("/core/tiles", { limit: "1000" }),
           ask("/core/inbox", { limit: "200" }),
           stepsOf(ctx, ask, input),
-          ...notices,
+          allNotices(ctx, ask),
         ]);
         const unread = rowsIn(inbox).filter((one) => one["read_at"] === null);
-        return ok({ notices: found.flat(), steps, tiles: rowsIn(tiles), inbox: unread.slice(0, mostUnread) });
+        return ok({ notices, steps, tiles: rowsIn(tiles), inbox: unread.slice(0, mostUnread) });
       },
     ),
     route(
@@ -161,20 +160,23 @@ export function frameRoutes(ctx: FrameContext): Route[] {
       },
       async (input) => {
         const ask = reader(ctx.routes(), input);
-        const [me, pages, modules, kept, unread, brand, things] = await Promise.all([
+        const [me, pages, modules, kept, inbox, notices, brand, things] = await Promise.all([
           ask("/account/me"),
           ask("/studio/-/pages"),
           ask("/core/modules"),
           ask("/account/me/preferences"),
           ask("/core/inbox", { limit: "200" }),
+          allNotices(ctx, ask),
           brandOf(ctx, ask, input),
           thingsOf(ctx, ask, input),
         ]);
+        const done = new Set(doneIn(isObject(kept) ? kept["studio.inbox"] : undefined));
+        const unread = rowsIn(inbox).filter((one) => one["read_at"] === null);
         return ok({
           me,
           brand,
           things,
-          unread: rowsIn(unread).filter((one) => one["read_at"] === null).length,
+          unread: unread.length + notices.filter((one) => !done.has(keyOf(one))).length,
           preferences: Object.fromEntries(
             preferences.flatMap((name) => (isObject(kept) && name in kept ? [[name, kept[name]]] : [])),
           ),
@@ -195,6 +197,14 @@ function packed({ headers }: Request, json: string): Response {
 }
 
 type Ask = (path: string, query?: Record<string, string>, params?: Record<string, string>) => Promise<unknown>;
+async function allNotices(ctx: FrameContext, ask: Ask) {
+  const lists = Object.entries(watched).map(async ([path, query]) => {
+    const rows = await ask(path, Object.fromEntries(new URLSearchParams(query)));
+    return noticesOf(path, rows, ctx.now().getTime());
+  });
+  return (await Promise.all(lists)).flat().map((one) => ({ ...one, of: one.of ?? null, at: one.at ?? null }));
+}
+
 type SignedIn = Omit<RequestInput, "caller" | "params" | "query" | "body"> & {
   readonly caller: NonNullable<RequestInput["caller"]>;
 };

@@ -31,7 +31,7 @@ describe("the frame", () => {
 
     const { me, brand, things: all, unread, pages, modules } = await frame();
     expect(me).toMatchObject({ login: "admin", account: { name: brand.name } });
-    expect([brand.logo, brand.hue, brand.chroma, unread]).toEqual([null, 178, 0.078, 0]);
+    expect([brand.logo, brand.hue, brand.chroma, unread]).toEqual([null, 178, 0.078, 1]);
     expect([Array.isArray(pages), Array.isArray(modules)]).toEqual([true, true]);
     expect(all).toMatchObject([
       { kind: "table", name: "Orders", code: "orders", ...look, failed: 0 },
@@ -46,6 +46,26 @@ describe("the frame", () => {
     expect(await things(user)).toContainEqual(["table", "Orders"]);
     expect(await things(user)).not.toContainEqual(["flow", "Intake"]);
     expect((await app.get("/studio/-/frame.json", { token: "wrong" })).status).toBe(401);
+  });
+
+  test("counts the failures that one is not done with, imports of one's own too", async () => {
+    const raw = { raw: "{\n", headers: { "content-type": "application/x-ndjson" } };
+    expect((await app.post("/core/dbs/orders/import", undefined, raw)).status).toBe(422);
+    const { notices } = (await app.get("/studio/-/home.json")).json;
+    const [failed] = notices.filter(({ trouble }: { trouble: string }) => trouble === "notImported");
+    expect(failed).toMatchObject({ path: "/core/dbs/{db_id}/tasks", of: "orders", name: "Orders", count: 1 });
+    expect((await frame()).unread).toBe(2);
+    const done = [[failed.path, failed.id, failed.trouble, failed.at].join(" ")];
+    await app.patch("/account/me/preferences.json", { preferences: { "studio.inbox": { done } } });
+    expect((await frame()).unread).toBe(1);
+    const { token } = await person(app, { role: "admin" });
+    const others = (await app.get("/core/tasks.json", { token })).json;
+    const own = (await app.get("/core/tasks.json?kind=import&status=failed")).json;
+    expect([others, own.length, own[0].db_code]).toEqual([[], 1, "orders"]);
+    await app.patch("/core/dbs/orders.json", { db: { access: [] } });
+    const user = await person(app, { role: "user" });
+    expect((await app.get("/core/tasks.json", { token: user.token })).json).toEqual([]);
+    await app.patch("/core/dbs/orders.json", { db: { access: null } });
   });
 
   test("has a table that somebody was granted, and not one that is closed to them", async () => {
@@ -76,7 +96,7 @@ describe("the frame", () => {
   test("shows the account's own hue, and takes the step of the first page", async () => {
     expect((await app.get("/studio/-/home.json")).json).toMatchObject({
       steps: { brand: false },
-      notices: [{ name: "intake" }],
+      notices: [{ name: "intake" }, { name: "Orders" }],
     });
     await app.patch("/account/settings.json", { settings: { brand_hue: "262", brand_chroma: "0.13" } });
     expect((await frame()).brand).toMatchObject({ hue: 262, chroma: 0.13 });

@@ -131,14 +131,17 @@ test("a mention is in the inbox until it is read, and leads to its record", asyn
   const link = page.getByRole("main").getByRole("link", { name: /mentioned you in/ });
   await link.waitFor();
   await menuOf(page)
-    .getByRole("link", { name: /Inbox\s*1/ })
+    .getByRole("link", { name: /Inbox\s*2/ })
     .waitFor();
   await page.keyboard.press("j");
   await page.getByRole("heading", { level: 2, name: /wrote$/ }).waitFor();
   await page.getByRole("link", { name: "Open the record" }).click();
   await page.waitForURL(`**/studio/tables/products?open=${record.id}`);
   await eventually(async () => (await app.get("/core/inbox.json")).json[0]?.read_at !== null);
-  await menuOf(page).getByRole("link", { name: "Inbox", exact: true }).waitFor();
+  // The flow that failed still waits.
+  await menuOf(page)
+    .getByRole("link", { name: /Inbox\s*1/ })
+    .waitFor();
 });
 
 test("a phone has the tabs at its foot", async () => {

@@ -32,6 +32,7 @@ describe("what needs attention", () => {
       "inError",
     ],
     ["/connect/flow_processes", { id: "p", flow_code: "f", status: "finished", error: null }, undefined],
+    ["/core/tasks", { id: "t", db_code: "d", db_name: "D", error: "x", finished_at: at(-1) }, "notImported"],
     ["/account/crons", { id: 2, name: "c", active: true, last_error: "no flow" }, "missed"],
     ["/account/crons", { id: 2, name: "c", active: false, last_error: "no flow" }, undefined],
     ["/account/crons", { id: 2, name: "c", active: true, last_error: null }, undefined],
@@ -73,6 +74,7 @@ describe("what needs attention", () => {
     expect(notices).toHaveLength(5);
     expect(notices[0]).toEqual({
       path: "/account/webhooks",
+      of: undefined,
       id: "0",
       name: "https://0.test",
       trouble: "failing",

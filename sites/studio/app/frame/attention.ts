@@ -1,11 +1,21 @@
 /** What needs somebody's attention: what fails, what was switched off, what ends soon. Pure. */
 import { isMap, textOf } from "../resources/values.ts";
 
-export type Trouble = "failing" | "switchedOff" | "inError" | "missed" | "endsSoon" | "ended" | "pending";
+export type Trouble =
+  | "failing"
+  | "switchedOff"
+  | "inError"
+  | "notImported"
+  | "missed"
+  | "endsSoon"
+  | "ended"
+  | "pending";
 
 export interface Notice {
   /** The list's path in the API. */
   readonly path: string;
+  /** What the list is of: a database. */
+  readonly of: string | undefined;
   readonly id: string;
   readonly name: string;
   readonly trouble: Trouble;
@@ -19,7 +29,8 @@ export interface Notice {
 /** The lists that are asked, each with its query. */
 export const watched: Readonly<Record<string, string>> = {
   "/account/webhooks": "limit=200",
-  "/connect/flow_processes": "status=error&limit=100",
+  "/connect/flow_processes": "status=error&steps=false&count=false&limit=100",
+  "/core/tasks": "kind=import&status=failed",
   "/account/crons": "limit=200",
   "/account/api_tokens": "limit=200",
   "/cms/domains": "limit=200",
@@ -29,6 +40,22 @@ const soonMs = 14 * 24 * 3_600_000;
 const mostOfList = 5;
 
 type Row = Readonly<Record<string, unknown>>;
+
+/** By this it is remembered as done: what happens again is another one. */
+export function keyOf({
+  path,
+  id,
+  trouble,
+  at,
+}: Pick<Notice, "path" | "id" | "trouble"> & { readonly at?: string | null | undefined }): string {
+  return [path, id, trouble, at ?? ""].join(" ");
+}
+
+/** What a person keeps as done, under `studio.inbox`. */
+export function doneIn(kept: unknown): readonly string[] {
+  const done = isMap(kept) ? kept["done"] : undefined;
+  return Array.isArray(done) ? done.filter((key) => typeof key === "string") : [];
+}
 
 /** At most five of a list, which is one of `watched`; what fails in the same way again and again is one of them. */
 export function noticesOf(path: string, rows: unknown, now: number): Notice[] {
@@ -45,7 +72,8 @@ export function noticesOf(path: string, rows: unknown, now: number): Notice[] {
 function noticeOf(path: string, row: Row, now: number): Notice[] {
   const about = (trouble: Trouble, at?: unknown, detail: unknown = "") => [
     {
-      path,
+      path: path === "/core/tasks" ? "/core/dbs/{db_id}/tasks" : path,
+      of: path === "/core/tasks" ? textOf(row["db_code"]) : undefined,
       id: textOf(row["id"]),
       name: nameIn(path, row),
       trouble,
@@ -60,6 +88,8 @@ function noticeOf(path: string, row: Row, now: number): Notice[] {
       return row["failing_since"] && row["active"] === true ? about("failing", row["failing_since"]) : [];
     case "/connect/flow_processes":
       return row["status"] === "error" ? about("inError", row["finished_at"], row["error"]) : [];
+    case "/core/tasks":
+      return about("notImported", row["finished_at"], row["error"]);
     case "/account/crons":
       return row["last_error"] && row["active"] === true ? about("missed", row["last_run_at"], row["last_error"]) : [];
     case "/account/api_tokens":
@@ -81,6 +111,8 @@ function tokenNotice(row: Row, now: number, about: (trouble: Trouble, at: unknow
 
 function nameIn(path: string, row: Row): string {
   const fields =
-    path === "/account/webhooks" ? ["url", "target_code"] : ["name", "flow_code", "code", "token_info", "id"];
+    path === "/account/webhooks"
+      ? ["url", "target_code"]
+      : ["name", "db_name", "flow_code", "code", "token_info", "id"];
   return fields.map((field) => textOf(row[field])).find((text) => text !== "") ?? "";
 }

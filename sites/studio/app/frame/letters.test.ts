@@ -1,6 +1,7 @@
 import { expect, test } from "bun:test";
 import type { HomeNotice, InboxNotice } from "../pages/home.ts";
-import { beside, doneIn, mentionOf, shown, sorted, warningOf, withDone, type Show } from "./letters.ts";
+import { doneIn } from "./attention.ts";
+import { beside, mentionOf, shown, sorted, warningOf, withDone, type Show } from "./letters.ts";
 
 const mention = (id: string, read: string | null): InboxNotice => ({
   id,
@@ -14,6 +15,7 @@ const mention = (id: string, read: string | null): InboxNotice => ({
 });
 const failure: HomeNotice = {
   path: "/connect/flow_processes",
+  of: null,
   id: "9",
   name: "intake",
   trouble: "inError",

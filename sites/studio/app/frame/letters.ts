@@ -1,7 +1,7 @@
 /** What waits for a person: comments that mention them, and what fails or ends soon, as one list. Pure. */
 import { base } from "../address.ts";
 import type { HomeNotice, InboxNotice } from "../pages/home.ts";
-import { isMap } from "../resources/values.ts";
+import { doneIn, keyOf } from "./attention.ts";
 
 interface Common {
   /** By this it is chosen, and remembered as done. */
@@ -29,9 +29,8 @@ export function mentionOf(notice: InboxNotice): Mention {
   return { kind: "mention", key: notice.id, at: notice.created_at, isDone: notice.read_at !== null, notice, address };
 }
 
-/** What happens again is another one. */
 export function warningOf(notice: HomeNotice, done: ReadonlySet<string>): Warning {
-  const key = [notice.path, notice.id, notice.trouble, notice.at ?? ""].join(" ");
+  const key = keyOf(notice);
   return { kind: "warning", key, at: notice.at, isDone: done.has(key), notice };
 }
 
@@ -51,11 +50,6 @@ export function shown(letters: readonly Letter[], show: Show): Letter[] {
 /** The warnings that a person is done with, as they are kept with the account. */
 export const donePreference = "studio.inbox";
 const mostDone = 100;
-
-export function doneIn(kept: unknown): readonly string[] {
-  const done = isMap(kept) ? kept["done"] : undefined;
-  return Array.isArray(done) ? done.filter((key) => typeof key === "string") : [];
-}
 
 /** With or without one; the oldest are forgotten. */
 export function withDone(kept: unknown, key: string, isDone: boolean): { readonly done: readonly string[] } {

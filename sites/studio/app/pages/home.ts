@@ -2,8 +2,9 @@
 import type { TileApp } from "../state/dashboard.svelte.ts";
 import type { Notice } from "../frame/attention.ts";
 
-export interface HomeNotice extends Omit<Notice, "at"> {
+export interface HomeNotice extends Omit<Notice, "at" | "of"> {
   readonly at: string | null;
+  readonly of: string | null;
 }
 
 export interface HomeAnswer {
