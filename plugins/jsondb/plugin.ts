@@ -60,6 +60,7 @@ import leftMigration from "./migrations/027_left_records.sql" with { type: "text
 import look from "./migrations/028_look.sql" with { type: "text" };
 import historyOfDb from "./migrations/029_history_of_db.sql" with { type: "text" };
 import charts from "./migrations/030_charts.sql" with { type: "text" };
+import importedRecords from "./migrations/031_imported_records.sql" with { type: "text" };
 import instructions from "./prompts/dbs_api.md" with { type: "text" };
 import { publicRoutes } from "./public/routes.ts";
 import { recordExample, recordRoutes } from "./records/routes.ts";
@@ -176,6 +177,7 @@ export default definePlugin({
     { name: "028_look", sql: look },
     { name: "029_history_of_db", sql: historyOfDb },
     { name: "030_charts", sql: charts },
+    { name: "031_imported_records", sql: importedRecords },
   ],
   commands: [clientFacts],
   privileges: [{ name: "dbs", doc: "databases and their records", roles: ["manager", "user"] }],
@@ -204,6 +206,7 @@ export default definePlugin({
     db_tasks: false,
     bulk_changes: false,
     db_task_errors: false,
+    db_task_records: false,
     db_indexes: false,
     record_links: false,
     // Who may read the log may not be who may read the record.

@@ -235,3 +235,51 @@ test("pasted cells become a new table", async () => {
   ]);
   expect(session.faults).toEqual([]);
 });
+
+test("columns of a new table are of the kinds that one sees, and what was imported is taken back", async () => {
+  await using session = await opened("/studio/core/dbs/new/import");
+  const { page } = session;
+  const states = ["offen", "bezahlt", "offen", "Bezahlt", "storniert", "offen", "bezahlt", "offen"];
+  const lines = states.map((state, at) => `R-${at};1.0${at}4,50;0${at + 1}.12.2026;${state};0151 ${at}34567`);
+  const csv = ["Nr;Betrag;Datum;Status;Handy", ...lines].join("\r\n");
+  const input = page.locator("input[type=file]");
+  const file = { name: "Rechnungen.csv", mimeType: "text/csv", buffer: Buffer.from(csv) };
+  await input.setInputFiles(file);
+  const kindOf = (column: string) => page.getByLabel(`Kind of ${column}`);
+  await kindOf("Status").waitFor();
+  const kinds = async () => Promise.all(["Betrag", "Datum", "Status", "Handy"].map((one) => kindOf(one).inputValue()));
+  expect(await kinds()).toEqual(["number", "date", "choice", "text"]);
+  await page.getByText("3 different values").waitFor();
+  await kindOf("Betrag").selectOption("money");
+  await page.getByRole("button", { name: "Betrag is read as Money, 1.234,56 EUR" }).waitFor();
+  await kindOf("Handy").selectOption("phone");
+  await eventually(async () => (await kinds()).join() === "money,date,choice,phone");
+  await page.getByRole("button", { name: "Import 8 rows" }).click();
+  await page.getByRole("heading", { level: 1, name: "Rechnungen" }).waitFor();
+  await page.getByRole("navigation", { name: "Menu" }).getByRole("link", { name: "Rechnungen" }).waitFor();
+  const { schema } = (await studio.app.get("/core/dbs/rechnungen.json")).json;
+  expect(schema.fields).toMatchObject({
+    betrag: { format: "money", currency: "EUR" },
+    status: {
+      choices: [{ value: "offen", color: "sky" }, { value: "bezahlt", color: "plum" }, { value: "storniert" }],
+    },
+    handy: { format: "phone" },
+  });
+
+  // The same into the table, and back.
+  await page.goto(`${studio.app.origin}/studio/core/dbs/rechnungen/import`);
+  await page.getByRole("heading", { level: 1, name: "Import into Rechnungen" }).waitFor();
+  await input.setInputFiles(file);
+  await page.getByRole("button", { name: "Import 8 rows" }).click();
+  await page.getByRole("heading", { name: "8 rows imported" }).waitFor();
+  expect(await records("rechnungen")).toHaveLength(16);
+  await page.getByRole("button", { name: "Undo the import" }).click();
+  const dialog = page.getByRole("dialog", { name: "Undo this import?" });
+  await dialog.getByText("The 8 records that it made go to the bin").waitFor();
+  await dialog.getByRole("button", { name: "Undo the import" }).click();
+  await page.getByText("Undone: 8 records removed.").waitFor();
+  expect(await records("rechnungen")).toHaveLength(8);
+  await page.getByRole("link", { name: "See the bin" }).click();
+  await page.getByRole("heading", { name: "Bin" }).waitFor();
+  expect(session.faults).toEqual([]);
+});

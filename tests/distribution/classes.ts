@@ -13,7 +13,7 @@ const byAccount = `
   cms_redirects cms_redirect_rules cms_previews connectors crons cron_runs totp_factors recovery_codes passkeys
   passkey_challenges password_links sign_in_failures sign_in_steps sign_in_devices sign_in_providers
   sign_in_identities sign_in_attempts sign_in_origins sign_in_logouts flows flow_programs flow_processes flow_process_steps db_tasks bulk_changes
-  db_task_errors db_views record_comments inbox_notices record_links mail_servers mail_templates mails media media_uploads prompts prompt_versions webhooks
+  db_task_errors db_task_records db_views record_comments inbox_notices record_links mail_servers mail_templates mails media media_uploads prompts prompt_versions webhooks
   webhook_deliveries idempotency_keys email_changes`
   .trim()
   .split(/\s+/);

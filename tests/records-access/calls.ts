@@ -106,6 +106,7 @@ export const reads: Readonly<Record<string, readonly Call[]>> = {
     { path: (world) => deals(`/records/${world.ids.open}/comments/${world.ids.comment}`)(world) },
   ],
   "GET /core/inbox": [{ path: () => "/core/inbox?limit=200", ...whole }],
+  "GET /core/tasks": [{ path: () => "/core/tasks?limit=200", ...bare }],
   "GET /core/dbs/:db_id/tasks": [{ path: deals("/tasks"), ...bare }],
   "GET /core/dbs/:db_id/tasks/:task_id": [{ path: (world) => deals(`/tasks/${world.ids.task}`)(world), ...bare }],
   "GET /core/dbs/:db_id/tasks/:task_id/errors": [

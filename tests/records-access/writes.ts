@@ -191,6 +191,12 @@ export const attempts: readonly Attempt[] = [
     status: gate("edit", (who) => (who.where === "all" && !who.hides ? 409 : 404)),
   },
   {
+    route: "POST /core/dbs/:db_id/tasks/:task_id/undo",
+    path: at(({ task }) => `/tasks/${task}/undo`),
+    body: {},
+    status: gate("edit", (who) => (who.where === "all" && !who.hides ? 409 : 404)),
+  },
+  {
     route: "POST /core/dbs/:db_id/views",
     path: at(() => "/views"),
     body: { view: { name: "Own" } },

@@ -49,6 +49,8 @@ export interface Asked {
   readonly query: URLSearchParams;
   /** Undefined deletes. */
   readonly data: Data | undefined;
+  /** The import that is undone. */
+  readonly undoes?: string;
   readonly userId: number;
   readonly within: Within;
 }
@@ -85,7 +87,7 @@ export function changeManyHandler(ctx: JsondbContext): Handler {
 export async function beginChange(
   ctx: JsondbContext,
   db: Database,
-  { query, data, userId, within }: Asked,
+  { query, data, undoes, userId, within }: Asked,
 ): Promise<TaskRow> {
   const table = oneTable(db, scopeOf(db, query));
   if (data) {
@@ -100,7 +102,8 @@ export async function beginChange(
     if (await bulkStore.isUnderWay(tx, accountId, db.id)) throw conflict(isBusy);
     const kind = data ? "update" : "delete";
     await taskStore.insert(tx, { id: taskId, accountId, dbId: db.id, kind, userId });
-    await bulkStore.insert(tx, db, { taskId, accountId, query: query.toString(), data });
+    if (undoes && !(await taskStore.claimUndo(tx, accountId, undoes, taskId))) throw conflict("it was undone already");
+    await bulkStore.insert(tx, db, { taskId, accountId, query: query.toString(), data, undoes });
     const source = sourceOf(currentActor());
     await ctx.enqueue(changeMany, { accountId, taskId, within, source }, { tx, accountId });
     const task = await taskStore.byId(tx, accountId, db.id, taskId);

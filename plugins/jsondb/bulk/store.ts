@@ -1,6 +1,6 @@
 /** SQL of what is done with many records: exports, batches, and changes of all that filters find. */
 import * as taskStore from "../tasks/store.ts";
-import { readBounds, type BaseContext, type Tx } from "platform";
+import { readBounds, type BaseContext, type Queryable, type Tx } from "platform";
 import type { Database } from "../databases/database.ts";
 import { isSmall } from "../records/parts-store.ts";
 import { newArgs, dataSourceOf, filterConditions, phraseCondition, type Args } from "../search/filter-store.ts";
@@ -157,6 +157,8 @@ export interface NewChange {
   readonly query: string;
   /** Undefined deletes. */
   readonly data: Data | undefined;
+  /** The import whose records these are; undefined: any. */
+  readonly undoes: string | undefined;
 }
 
 /** A change that is under way. */
@@ -169,6 +171,7 @@ export interface Change {
   readonly query: string;
   /** Null deletes. */
   readonly data: Data | null;
+  readonly undoes: string | null;
   readonly untilId: string;
   readonly afterId: string;
   readonly done: number;
@@ -198,19 +201,30 @@ export async function isUnderWay(tx: Tx, accountId: number, dbId: string): Promi
   return rows.length > 0;
 }
 
-export async function insert(tx: Tx, db: Database, { taskId, accountId, query, data }: NewChange): Promise<void> {
+export async function insert(tx: Tx, db: Database, { taskId, accountId, query, data, undoes }: NewChange) {
   const json = data === undefined ? null : JSON.stringify(data);
+  const [last, first] = undoes
+    ? [
+        tx`select max(last_id::text)::uuid ${ofImport(tx, accountId, undoes)}`,
+        tx`select (left(min(first_id::text), 13) || ${noId.slice(13)})::uuid ${ofImport(tx, accountId, undoes)}`,
+      ]
+    : [
+        tx`select r.id from records r where r.db_id = ${db.id} and r.account_id = ${accountId} order by r.id desc limit 1`,
+        tx`select null::uuid`,
+      ];
   await tx`
-    insert into bulk_changes (task_id, account_id, query, data, until_id)
-    values (${taskId}, ${accountId}, ${query}, ${json}::text::json, coalesce((
-      select r.id from records r where r.db_id = ${db.id} and r.account_id = ${accountId}
-      order by r.id desc limit 1), ${noId}))`;
+    insert into bulk_changes (task_id, account_id, query, data, undoes, until_id, after_id)
+    values (${taskId}, ${accountId}, ${query}, ${json}::text::json, ${undoes ?? null},
+      coalesce((${last}), ${noId}), coalesce((${first}), ${noId}))`;
 }
+
+const ofImport = (on: Queryable, accountId: number, taskId: string) =>
+  on`from db_task_records where account_id = ${accountId} and task_id = ${taskId}`;
 
 /** Held until the transaction ends, so that no two processes work at it. Undefined if it was stopped. */
 export async function lock(tx: Tx, accountId: number, taskId: string): Promise<Change | undefined> {
   const [row] = await tx<Change[]>`
-    select b.task_id, b.account_id, t.db_id, t.created_by_id as user_id, b.query, b.data, b.until_id, b.after_id, t.done, t.total
+    select b.task_id, b.account_id, t.db_id, t.created_by_id as user_id, b.query, b.data, b.undoes, b.until_id, b.after_id, t.done, t.total
     from bulk_changes b join db_tasks t on t.account_id = b.account_id and t.id = b.task_id
     where b.task_id = ${taskId} and b.account_id = ${accountId} and t.status = 'running'
     for no key update of t`;
@@ -270,7 +284,12 @@ export async function advance(
       where account_id = ${accountId} and id = ${taskId}`;
 }
 
-function whereOf(args: Args, db: Database, scope: Scope, { afterId, untilId }: Change) {
+function whereOf(args: Args, db: Database, scope: Scope, { accountId, afterId, untilId, undoes }: Change) {
+  const made =
+    undoes === null
+      ? ""
+      : ` and exists (select from db_task_records t where t.account_id = ${args.bind(accountId, "bigint")}
+          and t.task_id = ${args.bind(undoes, "uuid")} and r.id between t.first_id and t.last_id and r.id = any(t.ids))`;
   const between = `r.id > ${args.bind(afterId, "uuid")} and r.id <= ${args.bind(untilId, "uuid")}`;
-  return `${matching(args, db, scope, { level: "edit" })} and ${between}`;
+  return `${matching(args, db, scope, { level: "edit" })} and ${between}${made}`;
 }

@@ -1,5 +1,6 @@
 /** Reads the definition of a field: its type and its options. behaviour B.7. Pure. */
 import { isNumber, isObject } from "platform";
+import { choiceColors } from "./choices.ts";
 import { fieldTypes, type FieldType } from "./columns.ts";
 import {
   compareValues,
@@ -172,7 +173,7 @@ function choiceOf(given: unknown, place: string, { type, wrong }: Read): Choice 
   const color = own(full, "color") ?? undefined;
   // A stored one may be another, and the choice counts all the same.
   if (color !== undefined && !isChoiceColor(color))
-    wrong(`must be one of ${choiceColors.join(", ")}, or like #2f6feb`, `${place}.color`);
+    wrong(`must be one of ${knownColors.join(", ")}, or like #2f6feb`, `${place}.color`);
   const label = own(full, "label") ?? undefined;
   const within: Read["wrong"] = (message, inside = "") => wrong(message, `${place}.label${inside}`);
   return {
@@ -188,10 +189,10 @@ const isItem = (value: unknown): value is string | number =>
   (typeof value === "string" && value !== "") || (typeof value === "number" && Number.isFinite(value));
 
 export const choiceKeys = ["value", "label", "color"];
-const choiceColors = ["red", "orange", "amber", "green", "teal", "sky", "indigo", "plum", "pink", "grey"];
+const knownColors: readonly string[] = [...choiceColors, "grey"];
 
 const isChoiceColor = (value: unknown): value is string =>
-  typeof value === "string" && (choiceColors.includes(value) || /^#[\da-f]{3,8}$/i.test(value));
+  typeof value === "string" && (knownColors.includes(value) || /^#[\da-f]{3,8}$/i.test(value));
 
 function formatOf(value: unknown, { type, wrong }: Read): Format | undefined {
   const known: readonly Format[] = type === "list" ? ["file"] : numbers.includes(type) ? numberFormats : textFormats;

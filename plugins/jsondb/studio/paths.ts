@@ -20,6 +20,8 @@ const taskBase = (db: string, id: string) => `/core/dbs/${encodeURIComponent(db)
 export const taskPath = (db: string, id: string) => `${taskBase(db, id)}.json`;
 export const taskErrorsPath = (db: string, id: string) => `${taskBase(db, id)}/errors.json`;
 export const stopPath = (db: string, id: string) => `${taskBase(db, id)}/stop.json`;
+export const undoPath = (db: string, id: string) => `${taskBase(db, id)}/undo.json`;
+export const binPage = (db: string) => `${tableAddress(db)}/trash`;
 export const linkedPath = (db: string, id: string) =>
   `/core/dbs/${encodeURIComponent(db)}/records/${encodeURIComponent(id)}/linked.json`;
 export const presentPath = (db: string, id: string, open: boolean) =>

@@ -40,6 +40,8 @@ export interface TaskRow {
   readonly createdById: number | null;
   readonly startedAt: Date;
   readonly finishedAt: Date | null;
+  /** The deletion that undoes this import. */
+  readonly undoId: string | null;
 }
 
 const keptPerDatabase = 100;
@@ -47,7 +49,7 @@ const keptPerDatabase = 100;
 export const keptErrors = 10_000;
 
 const listed = (sql: Queryable) =>
-  sql`id, kind, status, done, total, stored, failed, error, warnings, created_by_id, started_at, finished_at`;
+  sql`id, kind, status, done, total, stored, failed, error, warnings, created_by_id, started_at, finished_at, undo_id`;
 
 /** The newest first. */
 export async function list(sql: Sql, accountId: number, dbId: string, filter: TaskFilter, page: Page) {
@@ -62,6 +64,22 @@ export async function list(sql: Sql, accountId: number, dbId: string, filter: Ta
     from: sql`(${shown(sql, accountId)}) t where ${where}`,
     order: sql`id desc`,
   });
+}
+
+/** The newest that a person has begun, of all databases. */
+export async function own(
+  sql: Sql,
+  accountId: number,
+  userId: number,
+  { kind, status }: Omit<TaskFilter, "userId">,
+  most: number,
+) {
+  return sql<(TaskRow & { readonly dbId: string; readonly dbName: string })[]>`
+    select ${listed(sql)}, db_id, (select d.name from dbs d where d.account_id = ${accountId} and d.id = db_id) as db_name
+    from (${shown(sql, accountId)}) t
+    where created_by_id = ${userId}
+      ${kind === undefined ? sql`` : sql`and kind = ${kind}`} ${status === undefined ? sql`` : sql`and status = ${status}`}
+    order by id desc limit ${most}`;
 }
 
 export async function byId(on: Queryable, accountId: number, dbId: string, id: string) {
@@ -105,6 +123,22 @@ export async function insert(on: Queryable, { id, accountId, dbId, kind, userId 
   await on`
     insert into db_tasks (id, account_id, db_id, kind, created_by_id)
     values (${id}, ${accountId}, ${dbId}, ${kind}, ${userId})`;
+}
+
+/** The tables whose records an import has made, as far as that is known. */
+export async function tablesOf(sql: Sql, accountId: number, id: string): Promise<string[]> {
+  const rows = await sql<{ tableName: string }[]>`
+    select distinct table_name from db_task_records where account_id = ${accountId} and task_id = ${id}`;
+  return rows.map(({ tableName }) => tableName);
+}
+
+/** False if another task undoes the import, or has done so. */
+export async function claimUndo(tx: Tx, accountId: number, importId: string, taskId: string): Promise<boolean> {
+  const { count } = await tx`
+    update db_tasks t set undo_id = ${taskId}
+    where t.account_id = ${accountId} and t.id = ${importId} and not exists (
+      select from db_tasks u where u.account_id = t.account_id and u.id = t.undo_id and u.status <> 'failed')`;
+  return count === 1;
 }
 
 export async function progress(
@@ -173,7 +207,8 @@ function shown(sql: Queryable, accountId: number) {
   return sql`
   select id, account_id, db_id, kind, case when lost then 'failed' else status end as status, done, total, stored,
     failed, case when lost then 'the server stopped before it was done' else error end as error, errors, warnings,
-    created_by_id, started_at, case when lost then updated_at else finished_at end as finished_at
+    created_by_id, started_at, case when lost then updated_at else finished_at end as finished_at,
+    undo_id
   from db_tasks, lateral (
     select status = 'running' and kind in ('import', 'export') and updated_at < now() - interval '2 minutes' as lost) l
   where account_id = ${accountId}`;

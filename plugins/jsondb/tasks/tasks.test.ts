@@ -30,6 +30,7 @@ describe("an import", () => {
       created_by_id: 1,
       started_at: expect.any(String),
       finished_at: expect.any(String),
+      undo_id: null,
     };
     expect(await tasksOf(db)).toEqual([task]);
     expect(await taskOf(db, taskId(answer))).toEqual({ ...task, errors: [] });
@@ -113,6 +114,73 @@ describe("an import", () => {
     const { errors, failed } = await taskOf(db, taskId(answer));
     expect([errors.length, failed]).toEqual([100, 150]);
     expect(Math.max(...errors.map(({ message }: { message: string }) => message.length))).toBeLessThanOrEqual(500);
+  });
+});
+
+describe("the undoing of an import", () => {
+  const undo = (db: string, id: string | null, body: object = {}, token?: string) =>
+    server.app.post(`/core/dbs/${db}/tasks/${id}/undo.json`, body, token === undefined ? {} : { token });
+  const ended = (db: string, id: string) =>
+    eventually(async () => {
+      const task = await taskOf(db, id);
+      return task.status !== "running" && task;
+    }, "the end of the task");
+  const trash = async (db: string) =>
+    (await server.app.get(`/core/dbs/${db}/trash.json?limit=1`)).headers.get("x-total-count");
+
+  test("takes its records alone, and they come back from the trash", async () => {
+    const db = await newDb();
+    await send(db, csv, "email,age\nbefore@example.com,1\n");
+    const id = taskId(await send(db, csv, rows(2500)));
+    await send(db, csv, "email,age\nafter@example.com,1\n");
+    // Two at once: one of them does it.
+    const answers = await Promise.all([undo(db, id), undo(db, id)]);
+    expect(answers.map(({ status }) => status).toSorted((a, b) => a - b)).toEqual([202, 409]);
+    const { json } = answers.find(({ status }) => status === 202) ?? {};
+    expect(json).toMatchObject({ kind: "delete", status: "running" });
+    expect(await ended(db, json.id)).toMatchObject({ status: "finished", total: 2500, stored: 2500, failed: 0 });
+    expect((await taskOf(db, id)).undo_id).toBe(json.id);
+    expect((await server.data(db)).map(({ email }) => email)).toEqual(["before@example.com", "after@example.com"]);
+    expect(await trash(db)).toBe("2500");
+    const again = await undo(db, id);
+    expect([again.status, again.json]).toEqual([409, { error: "it was undone already" }]);
+    const [deleted] = (await server.app.get(`/core/dbs/${db}/trash.json?limit=1`)).json;
+    expect((await server.app.post(`/core/dbs/${db}/trash/${deleted.id}/restore.json`)).status).toBe(200);
+  });
+
+  test("is begun again after it was stopped, and asks where nothing is kept", async () => {
+    const db = await newDb({ fields: { email: "string" }, trash_days: 0 });
+    const id = taskId(await send(db, csv, "email\na\nb\n"));
+    const refused = await undo(db, id);
+    expect([refused.status, refused.json]).toEqual([
+      422,
+      { for_good: ["must be true: the table keeps no deleted records"] },
+    ]);
+    const first = await undo(db, id, { for_good: true });
+    await ended(db, first.json.id);
+    await server.app.sql`update db_tasks set status = 'failed' where id = ${first.json.id}`;
+    const second = await undo(db, id, { for_good: true });
+    expect(second.status).toBe(202);
+    expect([await ended(db, second.json.id), await server.data(db), await trash(db)]).toMatchObject([{}, [], "0"]);
+  });
+
+  test("is for a finished import whose records are known, and for those who may delete them", async () => {
+    const { app } = server;
+    const reader = await person(app);
+    const adder = await person(app);
+    const db = await newDb();
+    const imported = taskId(await send(db, csv, rows(1)));
+    const refused = taskId(await send(db, csv, 'email\n""\n,\n1,x,y\n'));
+    expect((await undo(db, refused)).json).toEqual({ error: "only a finished import can be undone" });
+    const access = [
+      { to: `user:${reader.id}`, may: "read" },
+      { to: `user:${adder.id}`, may: "edit", where: { email: "other@example.com" } },
+    ];
+    expect((await app.patch(`/core/dbs/${db}.json`, { db: { access } })).status).toBe(200);
+    expect((await undo(db, imported, {}, reader.token)).status).toBe(403);
+    expect((await undo(db, imported, {}, adder.token)).status).toBe(404);
+    await app.sql`delete from db_task_records where task_id = ${imported}`;
+    expect((await undo(db, imported)).json).toEqual({ error: "it made no records that are still known" });
   });
 });
 

@@ -52,3 +52,14 @@ export function columnNames(header: readonly Cell[], width: number): string[] {
 function cut(text: string): string {
   return text.length > longestName ? text.slice(0, longestName).toWellFormed().trim() : text;
 }
+
+/** A file, or a parameter about it, that cannot be read so: the answer is 422 with the parameter's name. */
+export class FileFault extends Error {
+  readonly field: string;
+
+  constructor(message: string, field = "file") {
+    super(message);
+    this.name = "FileFault";
+    this.field = field;
+  }
+}

@@ -1,5 +1,5 @@
 /** Reads files of people in a guarded process: what they contain may be made to take any time or memory. */
-import { FileFault } from "./fault.ts";
+import { FileFault } from "./cells.ts";
 import { previewOf, type Preview, type PreviewOptions } from "./preview.ts";
 import { isWorkbook } from "./encodings.ts";
 import { openWorkbook } from "./workbook.ts";

@@ -1,5 +1,5 @@
 /** What a file is by its bytes, and how its text is encoded: its name and type may say anything. Pure. */
-import { FileFault } from "./fault.ts";
+import { FileFault } from "./cells.ts";
 
 export const encodings = ["utf-8", "utf-16le", "utf-16be", "windows-1250", "windows-1252"] as const;
 export type Encoding = (typeof encodings)[number];

@@ -52,6 +52,32 @@ describe("a database of a file", () => {
     ]);
   });
 
+  test("has choices of few values, however they are capitalised, and the kinds that somebody says", async () => {
+    const file =
+      "Nr;Status;Tags;Tel\n1;offen;a, b;030 123\n2;Bezahlt;b;\n3;bezahlt ;;\n4;offen;c;\n5;offen;c;\n6;Offen;c;\n7;storniert;c;\n";
+    const formats = { Tags: { type: "list", kind: "choice" }, Tel: { type: "string", kind: "phone" } };
+    const { fields, data } = await made("States", file, { formats: JSON.stringify(formats) });
+    expect(fields.status).toEqual({
+      type: "string",
+      label: "Status",
+      choices: [
+        { value: "offen", color: "sky" },
+        { value: "Bezahlt", color: "plum" },
+        { value: "storniert", color: "teal" },
+      ],
+    });
+    expect(fields.tags.choices.map(({ value }: { value: string }) => value)).toEqual(["a", "b", "c"]);
+    expect(fields.tel).toEqual({ type: "string", label: "Tel", format: "phone" });
+    expect(data.slice(0, 3)).toEqual([
+      { nr: 1, status: "offen", tags: ["a", "b"], tel: "030 123" },
+      { nr: 2, status: "Bezahlt", tags: ["b"] },
+      { nr: 3, status: "Bezahlt" },
+    ]);
+    const many = `a\n${Array.from({ length: 201 }, (_, at) => `v${at}`).join("\n")}\n`;
+    const answer = await send(many, { name: "Many", formats: '{"a":{"type":"string","kind":"choice"}}' });
+    expect([answer.status, answer.json]).toEqual([422, { formats: ['"a".kind: a choice has 1 to 200 values'] }]);
+  });
+
   test("gets codes of its own where two are made at once", async () => {
     const both = await Promise.all([made("Twins", "a,b\nx,1\n"), made("Twins", "a,b\ny,2\n")]);
     expect(new Set(both.map(({ db }) => db.code))).toEqual(new Set(["twins", "twins-2"]));

@@ -1,6 +1,7 @@
 /** What a column holds and how it is written, by all of its values. Pure. */
 import type { FieldType } from "../../databases/columns.ts";
 import { faultOf } from "../../databases/kinds.ts";
+import { optionsOf } from "./field.ts";
 import { currencyIn } from "./currencies.ts";
 import { whyUnread } from "./expected.ts";
 import { textOf, type Cell } from "./cells.ts";
@@ -129,15 +130,31 @@ export function guessOf(column: Column, wanted: FieldType | undefined, hints: Hi
   return { type: chosen.type, format, doubtful };
 }
 
-/** In a format that somebody has given, in place of the guessed one. */
-export function readAs({ values }: Column, format: Format | undefined, guess: Guess): Guess {
-  if (format === undefined || guess.type === null) return guess;
+/** In a format that somebody has given, in place of the guessed one. With the type alone, the rest of it is guessed. */
+export function readAs({ values }: Column, given: Format | undefined, guess: Guess): Guess {
+  if (given === undefined || guess.type === null) return guess;
   const { type } = guess;
+  const { kind: _kind, ...marks } = guess.format;
+  const format = given.type === undefined ? given : { ...marks, ...given };
   const read = cellReader({ type, format });
-  const wrong = values.filter(({ cell }) => read(cell) === misfit).slice(0, mostDoubts);
-  const why = (cell: Cell) => whyUnread(type, textOf(cell) ?? "", format);
-  return { type, format, doubtful: wrong.map(({ row, cell }) => ({ row, value: shown(cell), why: why(cell) })) };
+  const { format: kind } = optionsOf(type, format, []);
+  const why = (cell: Cell) => {
+    const value = read(cell);
+    if (value === misfit) return whyUnread(type, textOf(cell) ?? "", format);
+    return given.type && value !== undefined ? faultOf({ type, required: false, format: kind }, value) : undefined;
+  };
+  const isGuess =
+    given.type !== undefined && Object.keys(given).every((key) => !(key in guess.format) || key === "kind");
+  const doubtful = isGuess ? guess.doubtful.filter((one) => one.why.startsWith(isTwofold)) : [];
+  for (const { row, cell } of values) {
+    if (doubtful.length >= mostDoubts) break;
+    const said = why(cell);
+    if (said !== undefined) doubtful.push({ row, value: shown(cell), why: said });
+  }
+  return { type, format, doubtful };
 }
+
+const isTwofold = "read as ";
 
 const bareTime = /T[\d:.]{5,20}$/;
 
@@ -145,7 +162,7 @@ function doubtAbout({ cell }: Value, chosen: Tried, rest: readonly Tried[]): str
   const value = chosen.read(cell);
   if (value === misfit) return whyUnread(chosen.type, textOf(cell) ?? "", chosen.format);
   const other = rest.find(({ read }) => !same(read(cell), value));
-  return other && `read as ${printed(value)}, could also be ${printed(other.read(cell))}`;
+  return other && `${isTwofold}${printed(value)}, could also be ${printed(other.read(cell))}`;
 }
 
 function same(a: unknown, b: unknown): boolean {

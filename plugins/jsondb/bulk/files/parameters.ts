@@ -1,10 +1,12 @@
 /** The parameters of a request about a file of people: what its preview said of it. Pure. */
 import { badRequest, invalid, isObject, mistakes, parseJson } from "platform";
 import { separators } from "../csv.ts";
+import { fieldTypes } from "../../databases/columns.ts";
 import { isCurrency } from "./currencies.ts";
 import { encodings } from "./encodings.ts";
+import { isKindOf, kinds } from "./field.ts";
 import type { FileOptions } from "./read.ts";
-import { dateOrders, decimals, groupings, kinds, type Format } from "./values.ts";
+import { dateOrders, decimals, groupings, type Format } from "./values.ts";
 
 /** Column to field; null: left out. */
 export type Mapping = ReadonlyMap<string, string | null>;
@@ -122,9 +124,12 @@ function formatsOf(given: ReadonlyMap<string, unknown>): Formats {
     }
     return [[column, Object.fromEntries(entries)]];
   });
-  for (const [column, { decimal, thousands }] of pairs)
+  for (const [column, { decimal, thousands, type, kind }] of pairs) {
+    if (type !== undefined && kind !== undefined && !isKindOf(kind, type))
+      found.add("formats", `${place(column)}.kind: is no kind of ${type}`);
     if (decimal !== undefined && decimal === thousands)
       found.add("formats", `${place(column)}.thousands: must be another mark than that of the decimals`);
+  }
   found.check();
   return new Map(pairs);
 }
@@ -151,6 +156,7 @@ const formatRules: ReadonlyMap<string, FormatRule> = new Map([
   ["time_zone", { fits: isTimeZone, says: "must be a time zone such as Europe/Warsaw" }],
   ["currency", { fits: (value) => typeof value === "string" && isCurrency(value), says: "must be a code such as EUR" }],
   ["kind", listed(kinds)],
+  ["type", listed(fieldTypes)],
 ]);
 
 function isTimeZone(value: unknown): boolean {

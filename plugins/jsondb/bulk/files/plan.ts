@@ -2,6 +2,7 @@
 import { invalid } from "platform";
 import { schemaLimits } from "../../databases/schema.ts";
 import { place, type FileParameters, type Formats, type Mapping } from "./parameters.ts";
+import { mostValues, optionsOf } from "./field.ts";
 import type { Preview, PreviewColumn } from "./preview.ts";
 import type { Format } from "./values.ts";
 
@@ -30,6 +31,7 @@ export function planOf({ columns }: Preview, { mapping, formats }: Pick<FilePara
     return field ? [{ column, field, format: { ...column.format, ...formats?.get(column.name) } }] : [];
   });
   checkFields(planned);
+  checkChoices(planned);
   const known = new Map(planned.map(({ column, field }) => [column.name, field]));
   return {
     schema: schemaOf(planned.filter(({ column }) => column.type !== null).slice(0, schemaLimits.fields)),
@@ -55,6 +57,11 @@ function checkFields(planned: readonly Planned[]): void {
   if (twice !== undefined) throw invalid({ mapping: [`two columns go into the field ${place(twice)}`] });
 }
 
+function checkChoices(planned: readonly Planned[]): void {
+  const wrong = planned.find(({ column, format }) => format.kind === "choice" && !column.values?.length);
+  if (wrong) throw invalid({ formats: [`${place(wrong.column.name)}.kind: a choice has 1 to ${mostValues} values`] });
+}
+
 function schemaOf(planned: readonly Planned[]): Record<string, unknown> {
   const title = titleOf(planned);
   return {
@@ -64,18 +71,12 @@ function schemaOf(planned: readonly Planned[]): Record<string, unknown> {
   };
 }
 
-function definitionOf({ column: { name, type }, field, format }: Planned) {
+function definitionOf({ column: { name, type, values }, field, format }: Planned) {
   return {
     type,
     ...(name !== field && { label: name.slice(0, longestLabel).toWellFormed() }),
-    ...optionsOf(type, format),
+    ...optionsOf(type ?? "", format, values ?? []),
   };
-}
-
-function optionsOf(type: PreviewColumn["type"], { kind, currency }: Format): object {
-  if (type === "number" && currency !== undefined) return { format: "money", currency };
-  const isFor = kind === "percent" ? type === "number" : type === "string" || type === "text";
-  return kind !== undefined && kind !== "money" && isFor ? { format: kind } : {};
 }
 
 const titles = /name|nazw|titel|title|tytul|bezeichnung|imie|produ|subject|temat|betreff/;
@@ -84,7 +85,8 @@ const titles = /name|nazw|titel|title|tytul|bezeichnung|imie|produ|subject|temat
 function titleOf(planned: readonly Planned[]): Planned | undefined {
   const texts = planned.filter(({ column, format }) => column.type === "string" && format.kind !== "url");
   const plain = texts.filter(({ format }) => format.kind === undefined);
-  return plain.find(({ field }) => titles.test(field)) ?? plain[0] ?? texts[0];
+  const named = texts.filter(({ format }) => format.kind !== "choice");
+  return plain.find(({ field }) => titles.test(field)) ?? plain[0] ?? named[0] ?? texts[0];
 }
 
 /** What people search and sort by: the title, addresses of mail, then the first columns. */

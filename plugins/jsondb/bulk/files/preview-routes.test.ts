@@ -36,6 +36,7 @@ describe("the preview of a file", () => {
             format: {},
             empty: 0,
             samples: ["Krzesło", "Stół"],
+            values: ["Krzesło", "Stół"],
             doubtful: [],
           },
           {
@@ -45,6 +46,7 @@ describe("the preview of a file", () => {
             format: { decimal: ",", thousands: " ", kind: "money", currency: "PLN" },
             empty: 0,
             samples: ["1 299,00 zł", "2 450,50 zł"],
+            values: ["1 299,00 zł", "2 450,50 zł"],
             doubtful: [],
           },
         ],
@@ -64,6 +66,42 @@ describe("the preview of a file", () => {
     ]);
     expect((await send("a\n1\n", "?db=nowhere")).status).toBe(404);
     expect((await send("a\n1\n", "?db=people&table_name=x")).status).toBe(422);
+  });
+
+  test("reads a new column as the kind that somebody says, and names what does not fit", async () => {
+    const file = 'no,paid,tags,mail\n1,1234.5,"a, B",x@example.com\n2,x,"b",y\n';
+    const formats = {
+      paid: { type: "number", kind: "money", currency: "EUR" },
+      tags: { type: "list", kind: "choice" },
+      mail: { type: "string", kind: "email" },
+    };
+    const { json } = await send(file, `?${new URLSearchParams({ formats: JSON.stringify(formats) })}`);
+    expect(json.columns.slice(1)).toMatchObject([
+      {
+        type: "number",
+        format: { decimal: ".", kind: "money", currency: "EUR" },
+        doubtful: [{ row: 2, value: "x", why: expect.stringContaining("is no number") }],
+      },
+      { type: "list", format: { kind: "choice" }, values: ["a", "B"], doubtful: [] },
+      { type: "string", doubtful: [{ row: 2, value: "y", why: expect.stringContaining("e-mail") }] },
+    ]);
+    const schema = { fields: { paid: "integer" } };
+    await app.post("/core/dbs.json", { db: { name: "Paid", code: "paid", schema } });
+    for (const [db, format] of [
+      ["", { type: "date", kind: "money" }],
+      ["&db=paid", { type: "date" }],
+    ] as const) {
+      const query = `?${new URLSearchParams({ formats: JSON.stringify({ paid: format }) })}${db}`;
+      expect([(await send(file, query)).status, (await send(file, query)).json]).toEqual([
+        422,
+        { formats: [expect.stringContaining('"paid"')] },
+      ]);
+    }
+    const mapping = `?${new URLSearchParams({ formats: '{"paid":{"type":"date"}}' })}`;
+    const raw = { raw: "paid\n1\n", headers: { "content-type": "text/csv" } };
+    expect((await app.post(`/core/dbs/paid/import${mapping}`, undefined, raw)).json).toEqual({
+      formats: ['"paid".type: the field "paid" is of the type integer'],
+    });
   });
 
   test("looks at the first 5 MB of a long file", async () => {

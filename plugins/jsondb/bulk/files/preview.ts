@@ -1,9 +1,9 @@
 /** What a file holds, as a person sees it before it is imported. Runs in the guarded child. */
 import { asciiOf, slugOf } from "platform";
 import { ownFields, type FieldType } from "../../databases/columns.ts";
-import type { Choice } from "../../databases/kinds.ts";
-import { choicesIn } from "./choice-columns.ts";
-import { isEmpty, textOf, type CellRow } from "./cells.ts";
+import { faultOf, fits, type Choice, type Field } from "../../databases/kinds.ts";
+import { choiceReader, folded } from "../../databases/choices.ts";
+import { isEmpty, textOf, type Cell, type CellRow, FileFault } from "./cells.ts";
 import {
   columnOf,
   evidenceOf,
@@ -12,14 +12,15 @@ import {
   readAs,
   shown,
   type Column,
+  type Doubt,
   type Guess,
   type Hints,
   type Value,
 } from "./guess.ts";
-import { FileFault } from "./fault.ts";
+import { mostValues } from "./field.ts";
 import { place as quoted } from "./parameters.ts";
 import { readTable, type FileOptions, type Table } from "./read.ts";
-import type { DateOrder, Format } from "./values.ts";
+import { misfit, readerOf, type DateOrder, type Format } from "./values.ts";
 
 /** A field of the table that the file is compared with. */
 export interface KnownField {
@@ -47,6 +48,8 @@ export interface PreviewColumn extends Guess {
   readonly field: string | null;
   readonly empty: number;
   readonly samples: readonly string[];
+  /** The different ones; null if they are many or long. */
+  readonly values: readonly string[] | null;
   /** Of a link the first different values. */
   readonly named?: readonly { readonly row: number; readonly value: string }[];
 }
@@ -74,7 +77,13 @@ export async function previewOf(bytes: Uint8Array, isComplete: boolean, options:
   const fields = fieldsOf(table.names, options.fields, placed);
   const columns = table.names.map((name, at) => {
     const known = options.fields?.find((field) => field.name === fields[at]);
-    const { type: wanted, isLink } = known ?? {};
+    const said = written.get(name)?.type;
+    const { type: wanted = said, isLink } = known ?? {};
+    if (said !== undefined && wanted !== said)
+      throw new FileFault(
+        `${quoted(name)}.type: the field ${quoted(known?.name ?? "")} is of the type ${wanted}`,
+        "formats",
+      );
     const values = valuesAt(table.rows, at);
     const { others, doubtful } = choicesIn(values, known);
     return { name, field: fields[at] ?? null, wanted, isLink, values, doubtful, column: columnOf(others, wanted) };
@@ -97,12 +106,16 @@ export async function previewOf(bytes: Uint8Array, isComplete: boolean, options:
       name,
       field,
       ...(table.nested.has(name) && wanted === undefined
-        ? { type: null, format: {}, doubtful: [] }
+        ? { type: null, format: {}, doubtful: [], values: null }
         : withDoubts(
-            readAs(
-              column,
-              written.get(name),
-              guessOf(column, wanted, inUtc.test(name) ? { ...hints, timeZone: "UTC" } : hints),
+            withValues(
+              readAs(
+                column,
+                written.get(name),
+                guessOf(column, wanted, inUtc.test(name) ? { ...hints, timeZone: "UTC" } : hints),
+              ),
+              values,
+              isComplete && wanted === undefined && !written.has(name),
             ),
             doubtful,
           )),
@@ -117,8 +130,69 @@ export async function previewOf(bytes: Uint8Array, isComplete: boolean, options:
 /** "Created date (UTC)", as Stripe calls it. */
 const inUtc = /\(UTC\)/i;
 
-function withDoubts({ doubtful, ...guess }: Guess, others: Guess["doubtful"]): Guess {
+function withDoubts<T extends Guess>({ doubtful, ...guess }: T, others: Guess["doubtful"]) {
   return { ...guess, doubtful: [...doubtful, ...others].slice(0, mostDoubts) };
+}
+
+/** The values of a column whose field has choices: those that are none, and labels with what they stand for. */
+interface Chosen {
+  /** Those that are no labels. */
+  readonly others: readonly Value[];
+  /** First the values that are no choice, then each label once. */
+  readonly doubtful: readonly Doubt[];
+}
+
+function choicesIn(values: readonly Value[], known: Pick<Field, "type" | "choices"> | undefined): Chosen {
+  if (!known?.choices) return { others: values, doubtful: [] };
+  const { type, choices } = known;
+  const read = readerOf(type, {});
+  const valueOf = (cell: Cell) => {
+    const value = read(textOf(cell) ?? "");
+    return value === misfit ? textOf(cell) : value;
+  };
+  const choose = choiceReader({ choices });
+  const labels = new Map<string, Doubt>();
+  const outside: Doubt[] = [];
+  const others = values.filter(({ row, cell }) => {
+    const given = valueOf(cell);
+    const chosen = choose(given);
+    const value = shown(cell);
+    const wrong = fits(type, chosen) ? faultOf({ type, required: false, choices }, chosen) : undefined;
+    if (wrong !== undefined) outside.push({ row, value, why: wrong });
+    const isLabel = JSON.stringify(chosen) !== JSON.stringify(given);
+    if (isLabel && wrong === undefined && !labels.has(value))
+      labels.set(value, { row, value, why: `is a label, read as ${JSON.stringify(chosen)}` });
+    return !isLabel;
+  });
+  return { others, doubtful: [...outside, ...labels.values()] };
+}
+
+/** A text with few values is a choice, if all of them were looked at: another one would be refused. */
+function withValues(guess: Guess, all: readonly Value[], mayBeChoice: boolean) {
+  const values = differentOf(all, guess.type);
+  const most = Math.min(fewValues, all.length / 2, 1 + Math.sqrt(all.length));
+  const isFew = values !== null && values.length > 1 && values.length <= most;
+  const isChoice = mayBeChoice && isFew && guess.type === "string" && guess.format.kind === undefined;
+  return { ...guess, ...(isChoice && { format: { kind: "choice" as const } }), values };
+}
+
+const fewValues = 24;
+const longestValue = 100;
+
+/** As they are written first; those of a list by themselves. */
+function differentOf(all: readonly Value[], type: FieldType | null): readonly string[] | null {
+  const found = new Map<string, string>();
+  const read = readerOf("list", {});
+  for (const { cell } of all) {
+    const text = textOf(cell)?.trim() ?? "";
+    const items = type === "list" ? read(text) : [text];
+    for (const item of Array.isArray(items) ? items.map(String) : []) {
+      if (item.length > longestValue) return null;
+      if (!found.has(folded(item))) found.set(folded(item), item);
+    }
+    if (found.size > mostValues) return null;
+  }
+  return [...found.values()];
 }
 
 function valuesAt(rows: readonly CellRow[], at: number): Value[] {

@@ -3,9 +3,8 @@ import { csvReader } from "../csv.ts";
 import { jsonRows, ndjsonRows } from "../imports/json.ts";
 import { maxRowLength, type RowFault } from "../imports/rows.ts";
 import { isObject } from "platform";
-import { columnNames, widthFault, type Cell, type CellRow } from "./cells.ts";
+import { columnNames, widthFault, type Cell, type CellRow, FileFault } from "./cells.ts";
 import { encodingOf, isWorkbook, jsonFormat, refuseMarkup, type Encoding, type FileFormat } from "./encodings.ts";
-import { FileFault } from "./fault.ts";
 import { delimiterOf, headCells, headerOf } from "./layout.ts";
 import { openWorkbook } from "./workbook.ts";
 

@@ -14,7 +14,8 @@ import { previewFile, receive } from "./files.ts";
 import { makeDatabase, sourceOfFile } from "./from-file.ts";
 import { fileQuery, mappingQuery, readFileParameters } from "./parameters.ts";
 import { knownFields, linkColumns } from "./link-columns.ts";
-import { dateOrders, decimals, groupings, kinds } from "./values.ts";
+import { kinds } from "./field.ts";
+import { dateOrders, decimals, groupings } from "./values.ts";
 
 const Format = answer.object("ColumnFormat", {
   decimal: Type.Optional(field.oneOf(decimals)),
@@ -25,6 +26,7 @@ const Format = answer.object("ColumnFormat", {
   time_zone: Type.Optional(Type.String()),
   currency: Type.Optional(Type.String()),
   kind: Type.Optional(field.oneOf(kinds)),
+  type: Type.Optional(field.oneOf(fieldTypes)),
 });
 
 const Column = answer.object("PreviewColumn", {
@@ -34,6 +36,7 @@ const Column = answer.object("PreviewColumn", {
   format: Format,
   empty: Type.Integer(),
   samples: answer.list(Type.String()),
+  values: field.nullable(answer.list(Type.String())),
   doubtful: answer.list(answer.object("Doubt", { row: Type.Integer(), value: Type.String(), why: Type.String() })),
 });
 
@@ -57,7 +60,7 @@ export function previewRoute(ctx: JsondbContext): Route {
     {
       summary: "Show what a file holds before it is imported",
       description:
-        "The body is the file: CSV, TSV, XLSX, a JSON array or NDJSON, whatever its name and type say. Of a file of text the first 5 MB are looked at (`complete` is false if there is more), a workbook must be sent whole (20 MB at most). Nothing is stored. Each column has the name of a field (`field`: of the database `db`, null if none fits; without `db` the one that a new database would get), a type by all of its values, and the `format` in which they are written. A column whose values are found by the title or a unique field of the records that a link leads to has `customer:email` as its `field`. `doubtful` are values that could be read in another way too, and those that cannot be read; with `db` also those outside the choices of the field, and labels of choices with the value that they stand for. Send `field` and `format` back to the import as `mapping` and `formats`; a preview takes them too, and shows what it is with them. `row` is the number of the record, from 1.",
+        'The body is the file: CSV, TSV, XLSX, a JSON array or NDJSON, whatever its name and type say. Of a file of text the first 5 MB are looked at (`complete` is false if there is more), a workbook must be sent whole (20 MB at most). Nothing is stored. Each column has the name of a field (`field`: of the database `db`, null if none fits; without `db` the one that a new database would get), a type by all of its values, and the `format` in which they are written. A column whose values are found by the title or a unique field of the records that a link leads to has `customer:email` as its `field`. `values` are the different ones, without capitals, where they are at most 200 and short. A text with few of them is a `choice` if the whole file was looked at: a new field has them as its choices. `type` and `kind` in `formats` make another field of a new column: `{"type":"string","kind":"choice"}`. `doubtful` are values that could be read in another way too, and those that cannot be read; with `db` also those outside the choices of the field, and labels of choices with the value that they stand for. Send `field` and `format` back to the import as `mapping` and `formats`; a preview takes them too, and shows what it is with them. `row` is the number of the record, from 1.',
       access: dbAccess,
       input: "stream",
       query: {
@@ -87,6 +90,7 @@ export function previewRoute(ctx: JsondbContext): Route {
               format: { decimal: ",", thousands: " ", currency: "PLN", kind: "money" },
               empty: 0,
               samples: ["1 299,00 zł", "2 450,50 zł"],
+              values: ["1 299,00 zł", "2 450,50 zł"],
               doubtful: [],
             },
           ],
@@ -170,7 +174,12 @@ export function fromFileRoute(ctx: JsondbContext): Route {
       try {
         const file = await receive(bytesOf(request.body, place, bodyLimits(ctx)));
         const { locale, timezone: timeZone } = account;
-        const preview = await previewFile(ctx.fileReader, file, { ...parameters, locale, timeZone });
+        const preview = await previewFile(ctx.fileReader, file, {
+          ...parameters,
+          written: [...(parameters.formats ?? [])].filter(([, { type }]) => type !== undefined),
+          locale,
+          timeZone,
+        });
         const source = await sourceOfFile(ctx, file, preview, parameters);
         const schema = { ...source.schema, ...(history && { history }) };
         const { texts, hash } = hashed(source.texts);

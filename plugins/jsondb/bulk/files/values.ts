@@ -1,6 +1,7 @@
 /** How people write values: a text is read by the format of its column, and never in another way. Pure. */
 import { exactly, isDay, isNumber, parseExactly, zoneOffset } from "platform";
 import type { FieldType } from "../../databases/columns.ts";
+import type { ColumnKind } from "./field.ts";
 import { fits } from "../../databases/kinds.ts";
 import { booleanOf, timeOf, valueFromText, wholeNumber } from "../imports/rows.ts";
 import { withoutCurrency } from "./currencies.ts";
@@ -10,7 +11,6 @@ export type DateOrder = (typeof dateOrders)[number];
 export const decimals = [".", ","] as const;
 /** A blank stands for every kind of space, an apostrophe for both of its forms; "" allows no groups. */
 export const groupings = ["", " ", ".", ",", "'"] as const;
-export const kinds = ["money", "percent", "email", "url"] as const;
 
 /** How the values of a column are written. What is left out is not said: then only forms that have one meaning are read. */
 export interface Format {
@@ -22,7 +22,9 @@ export interface Format {
   /** The zone of times that name none. */
   readonly time_zone?: string;
   readonly currency?: string;
-  readonly kind?: (typeof kinds)[number];
+  readonly kind?: ColumnKind;
+  /** The type of the new field, in place of the guess. */
+  readonly type?: FieldType;
 }
 
 /** What a text is that is not written in the format. */

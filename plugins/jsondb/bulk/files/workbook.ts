@@ -1,7 +1,6 @@
 /** Reads a workbook (XLSX, ISO/IEC 29500): its sheets, and the rows of one as cells. Runs in the guarded child. */
 import { SaxesParser } from "saxes";
-import type { Cell, CellRow } from "./cells.ts";
-import { FileFault } from "./fault.ts";
+import { type Cell, type CellRow, FileFault } from "./cells.ts";
 import { styleOf, writtenAs, type Style } from "./sheet-values.ts";
 import { openArchive, type Archive } from "./zip.ts";
 

@@ -1,5 +1,5 @@
 /** Reads the entries of a ZIP archive, as PKWARE's APPNOTE describes it: no encryption, no parts, no ZIP64. Pure. */
-import { FileFault } from "./fault.ts";
+import { FileFault } from "./cells.ts";
 
 export interface Archive {
   readonly has: (name: string) => boolean;

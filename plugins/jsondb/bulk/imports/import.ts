@@ -50,6 +50,8 @@ export interface ImportOptions {
   readonly partial: boolean;
   /** Only check the rows, and store nothing. */
   readonly dry?: boolean;
+  /** The task that keeps which records were made. */
+  readonly taskId?: string;
   /** Who imports, and may link to what they may read; undefined links to everything. */
   readonly viewer: Viewer | undefined;
   /** The database as they may use it when the rows have arrived: that may take an hour. */
@@ -192,7 +194,13 @@ async function storeParts(
   ctx: JsondbContext,
   first: Database,
   parts: readonly KeptPart[],
-  { signal, partial, viewer, doubtful }: Pick<ImportOptions, "signal" | "partial" | "viewer"> & LeftOut,
+  {
+    signal,
+    partial,
+    viewer,
+    taskId,
+    doubtful,
+  }: Pick<ImportOptions, "signal" | "partial" | "viewer" | "taskId"> & LeftOut,
 ): Promise<readonly RowFault[][]> {
   let db: Database | undefined = first;
   for (let tries = 0; tries < 5; tries++) {
@@ -207,6 +215,8 @@ async function storeParts(
           faults.push(...(await storePart(ctx, { db: current, viewer, doubtful }, part, tx)));
         }
         if (faults.length > 0 && !partial) throw new Taken(faults);
+        const importId = parts[0]?.importId;
+        if (taskId && importId) await importStore.remember(tx, current.accountId, importId, taskId);
         return faults;
       })
       .catch((error: unknown) => {

@@ -104,6 +104,8 @@ function targetOf(column: string, options: MappedOptions, found: Found): Target 
   }
   const type = references?.has(field) ? undefined : table.fields.get(field)?.type;
   const format = formats?.get(column);
+  if (type !== undefined && format?.type !== undefined && format.type !== type)
+    throw invalid({ formats: [`${place(column)}.type: the field ${place(field)} is of the type ${type}`] });
   found.formats.set(field, format);
   return { field, type, format, read: references?.has(field) ? textOf : cellReader(type, format) };
 }

@@ -1,7 +1,7 @@
 /** What an import reads: the texts of its body, and the reader that finds rows in them. No HTTP. */
+import { FileFault } from "../files/cells.ts";
 import { createSha256, invalid, type Child } from "platform";
 import { encodingOf, refuseMarkup, type FileFormat } from "../files/encodings.ts";
-import { FileFault } from "../files/fault.ts";
 import { sheetText, type Received } from "../files/files.ts";
 import { delimiterOf } from "../files/layout.ts";
 import type { FileParameters } from "../files/parameters.ts";

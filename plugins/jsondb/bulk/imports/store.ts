@@ -88,6 +88,14 @@ export async function kept(tx: Tx, accountId: number, { importId, number }: Part
   });
 }
 
+/** Keeps which records an import makes, with its task. Their ids are in order: each is made after the one before. */
+export async function remember(tx: Tx, accountId: number, importId: string, taskId: string): Promise<void> {
+  await tx`
+    insert into db_task_records (account_id, task_id, n, table_name, first_id, last_id, ids)
+    select account_id, ${taskId}, part, table_name, ids[1], ids[cardinality(ids)], ids
+    from record_imports where account_id = ${accountId} and import_id = ${importId}`;
+}
+
 export async function forget(sql: Sql, importId: string, accountId: number): Promise<void> {
   await sql`delete from record_imports where import_id = ${importId} and account_id = ${accountId}`;
 }

@@ -7,7 +7,7 @@ import type { RunningTask } from "../../tasks/tasks.ts";
 import { pageLimits } from "./check.ts";
 import { importRecords, type ImportOptions, type ImportReport } from "./import.ts";
 
-type Options = Omit<ImportOptions, "follow" | "refused" | "dry"> & { readonly userId: number | null };
+type Options = Omit<ImportOptions, "follow" | "refused" | "dry" | "taskId"> & { readonly userId: number | null };
 
 export async function importAsTask(
   ctx: JsondbContext,
@@ -16,7 +16,12 @@ export async function importAsTask(
   { userId, ...options }: Options,
 ): Promise<{ readonly report: ImportReport; readonly task: RunningTask }> {
   const task = await tasks.beginTask(ctx, { kind: "import", accountId: db.accountId, dbId: db.id, userId });
-  const reading = importRecords(ctx, db, texts, { ...options, follow: task.follow, refused: task.refuse });
+  const reading = importRecords(ctx, db, texts, {
+    ...options,
+    taskId: task.id,
+    follow: task.follow,
+    refused: task.refuse,
+  });
   const report = await reading.catch(async (error: unknown) => {
     await task.fail(error);
     throw error;

@@ -1,5 +1,6 @@
 /** What a field is to people: its kind, its label and its choices, out of what the schema says of it. Pure. */
 import { isMap, ownOf } from "studio/exact";
+import { choiceColors } from "../../databases/choices.ts";
 import type { FieldType, TableDraft } from "../schema.ts";
 
 /** In the order in which they are offered; the last two are only met. */
@@ -177,8 +178,6 @@ export function colorOf(title: string): string {
   for (const letter of title.slice(0, 20)) sum = (sum * 31 + (letter.codePointAt(0) ?? 0)) % 9973;
   return choiceColors[sum % choiceColors.length] ?? "sky";
 }
-
-export const choiceColors = ["red", "orange", "amber", "green", "teal", "sky", "indigo", "plum", "pink"] as const;
 
 /** The fields by which a view of a kind can be arranged: choices for lanes and bars, dates for a calendar, files as pictures. */
 export function fieldsFor<T extends Labelled>(view: string, fields: readonly T[]): T[] {

@@ -1,10 +1,11 @@
 /** Kinds of fields as they are offered: by everyday words, and as definitions of a schema. Pure. */
-import { choiceColors, kinds, type Kind } from "../look/kinds.ts";
+import { withColors } from "../../databases/choices.ts";
+import { kinds, type Kind } from "../look/kinds.ts";
 import type { FieldType } from "../schema.ts";
 import type { say } from "./words.ts";
 
 type Word = Parameters<typeof say>[0];
-type Offered = Exclude<Kind, "list" | "none">;
+export type Offered = Exclude<Kind, "list" | "none">;
 export type Definition = Readonly<Record<string, unknown>>;
 
 export const offered = kinds.filter((kind): kind is Offered => kind !== "list" && kind !== "none");
@@ -46,6 +47,17 @@ const made: Readonly<Record<Offered, Definition & { readonly type: FieldType }>>
   time: { type: "time" },
 };
 
+/** What `formats` of an import say of a column that is to be of a kind. */
+export function formatOf(kind: Offered, currency = "EUR"): Readonly<Record<string, string>> {
+  const next = made[kind];
+  const own = "choices" in next ? "choice" : next["format"];
+  return {
+    type: next.type,
+    ...(typeof own === "string" && { kind: own }),
+    ...("currency" in next && { currency }),
+  };
+}
+
 /** A field as one of another kind: what both kinds have stays. */
 export function asKind(before: Definition, kind: Offered): Definition {
   const { label, help, choices, currency, required } = before;
@@ -80,16 +92,6 @@ export function definitionOf(kind: Offered, wishes: Wishes): Definition {
     ...("link" in next && { link: target, type: several ? "list" : "string" }),
     label: { [wishes.language]: wishes.label.trim() },
   };
-}
-
-/** One a line, each in another colour than the one before. */
-export function withColors(lines: readonly string[], from = 0): { value: string; color: string }[] {
-  const values = [...new Set(lines.map((line) => line.trim()).filter((line) => line !== ""))];
-  return values.map((value, at) => ({ value, color: colorAt(from + at) }));
-}
-
-export function colorAt(place: number): string {
-  return choiceColors[(place * 4 + 5) % choiceColors.length] ?? "sky";
 }
 
 /** Letters, digits and _, and none that is there already. */

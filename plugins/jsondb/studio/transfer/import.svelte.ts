@@ -1,6 +1,7 @@
 /** An import: its file, its faulty rows and how they were mended, and what was stored of it. */
-import { ApiError, get, isMap, messageOf, session } from "studio";
-import { taskPath } from "../paths.ts";
+import { ApiError, get, isMap, menu, messageOf, request, router, session, text, toasts } from "studio";
+import { Database } from "../database.svelte.ts";
+import { dbPath, taskPath } from "../paths.ts";
 import { Check, type Typed } from "./check.svelte.ts";
 import { reportOf, rowsIn, type Fault, type Report } from "./faults.ts";
 import { keep, readKept } from "./kept.ts";
@@ -8,7 +9,7 @@ import { wordsIn } from "./send.ts";
 import { importPath, Source } from "./source.svelte.ts";
 import { taskOf } from "./tasks.ts";
 import { allFaults } from "./tasks.svelte.ts";
-import { say } from "./words.ts";
+import { say, texts } from "./words.ts";
 
 /** Goes on while another page of the Studio is looked at. */
 const imports = new Map<string, Import>();
@@ -32,6 +33,8 @@ interface Result {
   /** Rows that were refused, also those whose mistakes the server does not keep. */
   readonly failed: number;
   readonly error: string;
+  /** What stored the rows, and mended ones after them. */
+  readonly tasks: readonly string[];
 }
 
 export class Import {
@@ -158,11 +161,19 @@ export class Import {
     }
     await this.forget();
     imports.delete("");
-    this.source.db = String(db["code"]);
+    const code = (this.source.db = String(db["code"]));
+    this.source.database = new Database(code);
+    void menu.read();
     imports.set(this.source.db, this);
     const bytes = await this.source.file?.arrayBuffer();
     if (made.failed > 0 && bytes) await keep(this.place("file"), new Uint8Array(bytes));
     await this.conclude({ imported: made.stored, failed: made.failed, total: made.done, faults: [] }, made.id);
+    if (made.failed > 0) return;
+    const undo = () => request("DELETE", dbPath(code)).then(() => router.go("/studio/core/dbs"));
+    toasts.offerUndo(
+      text.count(texts().importedRows, made.stored),
+      () => void undo().catch((error: unknown) => toasts.fail(error)),
+    );
   }
 
   private async stored(report: Report | undefined, json: unknown, task: string | undefined): Promise<void> {
@@ -177,7 +188,15 @@ export class Import {
   private async conclude(report: Report, task: string): Promise<void> {
     this.taskId = task;
     const faults = report.failed > 0 ? await allFaults(this.source.db ?? "", task) : [];
-    this.result = { total: report.total, stored: report.imported, mended: 0, faults, failed: report.failed, error: "" };
+    this.result = {
+      total: report.total,
+      stored: report.imported,
+      mended: 0,
+      faults,
+      failed: report.failed,
+      error: "",
+      tasks: [task],
+    };
     await this.source.read(rowsIn(faults));
     const ready = [...this.check.mended].filter((row) => faults.some((fault) => fault.row === row));
     this.check.mended = new Set();
@@ -191,7 +210,7 @@ export class Import {
     const mended = rows.map((row) => this.check.mendedRow(row));
     const of = JSON.stringify(mended);
     if (this.sent?.of !== of) this.sent = { of, key: crypto.randomUUID() };
-    const { json, status } = await this.source.sendRows(mended, { partial: "true" }, { key: this.sent.key });
+    const { json, status, task } = await this.source.sendRows(mended, { partial: "true" }, { key: this.sent.key });
     const report = reportOf(json);
     if (!report) throw new ApiError(status, wordsIn(json));
     const again = report.faults.map((fault) => ({ ...fault, row: rows[fault.row - 1] ?? fault.row, line: undefined }));
@@ -200,6 +219,7 @@ export class Import {
     this.result = {
       ...before,
       stored: before.stored + stored.length,
+      tasks: stored.length > 0 && task ? [...before.tasks, task] : before.tasks,
       mended: before.mended + stored.length,
       failed: before.failed - stored.length,
       faults: [...before.faults.filter(({ row }) => !rows.includes(row)), ...again].toSorted((a, b) => a.row - b.row),
@@ -227,7 +247,7 @@ export class Import {
     this.taskId = id;
     const { done, total, stored, failed, error } = task;
     const faults = failed > 0 ? await allFaults(db, id) : [];
-    this.result = { total: total ?? done, stored, mended: 0, faults, failed, error: error ?? "" };
+    this.result = { total: total ?? done, stored, mended: 0, faults, failed, error: error ?? "", tasks: [id] };
   }
 
   // What outlasts the page.

@@ -51,14 +51,24 @@ function cipher(place: string, nonce: Uint8Array) {
 }
 
 async function asked<T>(mode: IDBTransactionMode, ask: (store: IDBObjectStore) => IDBRequest): Promise<T> {
+  try {
+    const transaction = (await (opened ??= open())).transaction("kept", mode);
+    const request = ask(transaction.objectStore("kept"));
+    // What was typed just before the page is loaded again is kept too.
+    transaction.commit();
+    return await settled<T>(request);
+  } catch (error) {
+    opened = undefined;
+    throw error;
+  }
+}
+
+let opened: Promise<IDBDatabase> | undefined;
+
+function open(): Promise<IDBDatabase> {
   const opening = indexedDB.open(name, 1);
   opening.addEventListener("upgradeneeded", () => opening.result.createObjectStore("kept"));
-  const db = await settled<IDBDatabase>(opening);
-  try {
-    return await settled<T>(ask(db.transaction("kept", mode).objectStore("kept")));
-  } finally {
-    db.close();
-  }
+  return settled<IDBDatabase>(opening);
 }
 
 function settled<T>(request: IDBRequest): Promise<T> {

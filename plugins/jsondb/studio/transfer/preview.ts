@@ -12,6 +12,7 @@ export interface Format {
   readonly time_zone?: string;
   readonly currency?: string;
   readonly kind?: string;
+  readonly type?: string;
 }
 
 interface Doubt {
@@ -26,6 +27,8 @@ export interface PreviewColumn {
   /** Undefined: objects and lists, which no field holds. */
   readonly type: FieldType | undefined;
   readonly format: Format;
+  /** The different ones, where they are few enough to be choices. */
+  readonly values: readonly string[];
   readonly doubtful: readonly Doubt[];
 }
 
@@ -70,6 +73,7 @@ function columnOf(json: unknown): PreviewColumn[] {
       field: wordOf(json["field"]) ?? null,
       type: fieldTypes.find((one) => one === json["type"]),
       format: Object.fromEntries(Object.entries(format).map(([name, value]) => [name, String(value)])),
+      values: listOf(json["values"]).map(String),
       doubtful: listOf(json["doubtful"]).flatMap((one) =>
         isMap(one) ? [{ row: Number(one["row"]), value: String(one["value"]), why: String(one["why"]) }] : [],
       ),
@@ -98,6 +102,7 @@ export function readCell(value: string, type: FieldType | undefined, format: For
   const given = value.trim();
   if (type === "number" || type === "integer") return numberIn(given, type, format);
   if (type === "boolean") return truth(given.toLowerCase(), format);
+  if (type === "list") return given.split(",").flatMap((item) => item.trim() || []);
   return type === "date" ? dayIn(given, format) : value;
 }
 

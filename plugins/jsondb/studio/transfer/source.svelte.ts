@@ -1,5 +1,6 @@
 /** The file of an import: what the server says of it, where its columns go, and how they are read. */
 import { text } from "studio";
+import { optionsOf } from "../../bulk/files/field.ts";
 import { Database } from "../database.svelte.ts";
 import { withField } from "../schema/changes.ts";
 import { changeSchema } from "../schema/tables.ts";
@@ -34,7 +35,7 @@ type ByColumn<T> = Readonly<Record<string, T>>;
 export class Source {
   /** Undefined: the file becomes a new table. */
   db = $state<string | undefined>();
-  readonly database: Database | undefined;
+  database = $state.raw<Database | undefined>();
   table = $state<string | undefined>();
   file = $state.raw<File | undefined>();
   options = $state.raw<Options>({});
@@ -185,21 +186,14 @@ export class Source {
   /** The fields that columns are to become: they are there before the rows are. */
   async addFields(): Promise<void> {
     const { database } = this;
-    for (const { name, target, type = "string", format } of this.columns) {
+    for (const { name, target, type = "string", format, values } of this.columns) {
       if (target !== newField || !database) continue;
       const field = nameFor(name, this.tableDraft()?.fields.map((one) => one.name) ?? []);
-      const definition = { type, label: { [text.language]: name }, ...kindOf(type, format) };
+      const definition = { type, label: { [text.language]: name }, ...optionsOf(type, format, values) };
       await changeSchema(database, (draft) => withField(draft, this.table ?? "", field, definition));
       this.targets = { ...this.targets, [name]: field };
     }
   }
-}
-
-/** What a new field is, as a database of the file would have it. */
-function kindOf(type: string, { kind, currency }: Format): object {
-  if (type === "number" && currency !== undefined) return { format: "money", currency };
-  const isFor = kind === "percent" ? type === "number" : type === "string" || type === "text";
-  return kind !== undefined && kind !== "money" && isFor ? { format: kind } : {};
 }
 
 export const importPath = (db: string | undefined) => `/core/dbs/${encodeURIComponent(db ?? "")}/import`;

@@ -1,12 +1,14 @@
 /** The fields that a column may go into: those of the table, and links by what the records at their other end are known by. */
 import { get, isMap, text, words } from "studio";
+import { folded } from "../../databases/choices.ts";
+import { optionsOf } from "../../bulk/files/field.ts";
 import { kindOf, lookOf, type Kind, type Look } from "../look/kinds.ts";
 import { dbPath } from "../paths.ts";
 import { draftOf, type FieldDraft } from "../schema.ts";
 import { labelled } from "../look/looks.svelte.ts";
 import { numberLike, type PreviewColumn } from "./preview.ts";
 import { newField, type Column, type Source } from "./source.svelte.ts";
-import { kindWord } from "../schema/kind-words.ts";
+import { kindWord, offered, type Offered } from "../schema/kind-words.ts";
 import { say as sayKind } from "../schema/words.ts";
 import { say, texts } from "./words.ts";
 
@@ -63,40 +65,51 @@ export class Targets {
     return this.fields.find((one) => one.name === (target ?? "").split(":", 1)[0]);
   }
 
-  /** A label of a choice, in any language, stands for its value. */
+  /** A label of a choice, in any language, stands for its value, and so does the value in other capitals. */
   choiceIn(column: Column, value: string): string {
-    const choices = this.fieldOf(column)?.more?.["choices"];
+    const choices = this.fieldOf(column)?.more?.["choices"] ?? this.lookOf(column).choices;
     const found = (Array.isArray(choices) ? choices : []).find(
       (one) =>
         isMap(one) &&
-        [one["label"]].flatMap((said) => (isMap(said) ? Object.values(said) : [said])).includes(value.trim()),
+        [one["value"], ...(isMap(one["label"]) ? Object.values(one["label"]) : [one["label"]])].some(
+          (said) => (typeof said === "string" || typeof said === "number") && folded(String(said)) === folded(value),
+        ),
     );
     return isMap(found) ? String(found["value"]) : value;
   }
 
   /** How a cell of the column is shown. */
   lookOf(column: Column): Look {
-    const { name, type, format } = column;
+    const { name, type = "string", format, values } = column;
     const field = this.fieldOf(column);
     if (field) return labelled(field);
-    const more = { format: format.currency === undefined ? format.kind : "money", currency: format.currency };
-    return lookOf({ name, type: type ?? "string", more }, text.language, () => name);
+    const more = { ...optionsOf(type, format, values) };
+    return lookOf({ name, type, more }, text.language, () => name);
   }
 
-  /** `Amount, 1.234,56 EUR` */
-  wordsOf(column: Column): string {
+  /** `Amount` and `1.234,56 EUR` */
+  wordsOf(column: Column): readonly [kind: string, written: string] {
     const { kind, target } = this.lookOf(column);
     const link = column.target?.includes(":") === true;
     const written = kind === "link" || target ? "" : writtenAs(column, kind);
-    return [link ? this.labelOf(column.target ?? "") : sayKind(kindWord(kind)), written]
-      .filter((part) => part !== "")
-      .join(", ");
+    return [link ? this.labelOf(column.target ?? "") : sayKind(kindWord(kind)), written];
+  }
+
+  /** The kinds that a new field of the column can have. */
+  kindsOf({ values, format }: Column): readonly Offered[] {
+    const isPercent = format.kind === "percent";
+    return offered.filter((kind) => {
+      if (kind === "link" || kind === "file" || kind === "rollup") return false;
+      if (kind === "choice" || kind === "choices") return values.length > 0;
+      return kind === "percent" ? isPercent : !(isPercent && ["number", "money", "rating"].includes(kind));
+    });
   }
 }
 
 /** How its values are written, by an example. */
-function writtenAs({ type, format }: PreviewColumn, kind: Kind): string {
-  if (kind === "choice" || kind === "choices") return "";
+function writtenAs({ type, format, values }: PreviewColumn, kind: Kind): string {
+  if (kind === "choice" || kind === "choices")
+    return values.length === 0 ? "" : text.count(texts().valueCount, values.length);
   if (type === "number" || (type === "integer" && format.thousands)) {
     const sign = format.kind === "percent" ? "%" : (format.currency ?? "");
     return `${numberLike(format, type)} ${sign}`.trim();

@@ -113,6 +113,15 @@ export class WatchedTask {
   }
 }
 
+/** Waits for the end of a task. */
+export async function taskEnd(db: string, id: string): Promise<Task | undefined> {
+  for (;;) {
+    const task = taskOf((await get(taskPath(db, id))).json);
+    if (task?.status !== "running") return task;
+    await new Promise((resolve) => setTimeout(resolve, busyMs));
+  }
+}
+
 /** Stops a task; its finished part stays. */
 export async function stopTask(db: string, id: string): Promise<void> {
   try {

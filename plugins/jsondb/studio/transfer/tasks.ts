@@ -17,6 +17,8 @@ export interface Task {
   readonly error: string | null;
   readonly started_at: string;
   readonly finished_at: string | null;
+  /** The deletion that undoes this import. */
+  readonly undo_id: string | null;
 }
 
 export function taskOf(json: unknown): Task | undefined {
@@ -24,7 +26,7 @@ export function taskOf(json: unknown): Task | undefined {
   const kind = taskKinds.find((one) => one === json["kind"]);
   const status = json["status"];
   if (!kind || (status !== "running" && status !== "finished" && status !== "failed")) return undefined;
-  const { total, error, finished_at: finished } = json;
+  const { total, error, finished_at: finished, undo_id: undo } = json;
   return {
     id: String(json["id"]),
     kind,
@@ -36,6 +38,7 @@ export function taskOf(json: unknown): Task | undefined {
     error: typeof error === "string" ? error : null,
     started_at: String(json["started_at"]),
     finished_at: typeof finished === "string" ? finished : null,
+    undo_id: typeof undo === "string" ? undo : null,
   };
 }
 

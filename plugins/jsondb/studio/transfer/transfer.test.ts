@@ -16,7 +16,9 @@ const shape = (names: string, more: Partial<Preview>): Preview => ({
   headerRow: 1,
   rows: 0,
   isComplete: true,
-  columns: names.split(" ").map((name) => ({ name, field: name, type: "string", format: {}, doubtful: [] })),
+  columns: names
+    .split(" ")
+    .map((name) => ({ name, field: name, type: "string", format: {}, values: [], doubtful: [] })),
   ...more,
 });
 const all = async (file: BlobPart, preview: Preview) => {
@@ -132,6 +134,7 @@ describe("a task", () => {
     error: null,
     started_at: "x",
     finished_at: null,
+    undo_id: null,
   };
   test("is read, and anything else is not", () => {
     expect(taskOf(json)).toEqual({ ...json, kind: "update", status: "running" } as const);
