@@ -1,7 +1,7 @@
 /** What a column holds and how it is written, by all of its values. Pure. */
 import type { FieldType } from "../../databases/columns.ts";
 import { faultOf } from "../../databases/kinds.ts";
-import { optionsOf } from "./field.ts";
+import { optionsOf } from "../../databases/choices.ts";
 import { currencyIn } from "./currencies.ts";
 import { whyUnread } from "./expected.ts";
 import { textOf, type Cell } from "./cells.ts";

@@ -4,7 +4,7 @@ import { separators } from "../csv.ts";
 import { fieldTypes } from "../../databases/columns.ts";
 import { isCurrency } from "./currencies.ts";
 import { encodings } from "./encodings.ts";
-import { isKindOf, kinds } from "./field.ts";
+import { isKindOf, kinds } from "../../databases/choices.ts";
 import type { FileOptions } from "./read.ts";
 import { dateOrders, decimals, groupings, type Format } from "./values.ts";
 

@@ -2,7 +2,7 @@
 import { invalid } from "platform";
 import { schemaLimits } from "../../databases/schema.ts";
 import { place, type FileParameters, type Formats, type Mapping } from "./parameters.ts";
-import { mostValues, optionsOf } from "./field.ts";
+import { mostValues, optionsOf } from "../../databases/choices.ts";
 import type { Preview, PreviewColumn } from "./preview.ts";
 import type { Format } from "./values.ts";
 

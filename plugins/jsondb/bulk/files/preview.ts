@@ -2,7 +2,7 @@
 import { asciiOf, slugOf } from "platform";
 import { ownFields, type FieldType } from "../../databases/columns.ts";
 import { faultOf, fits, type Choice, type Field } from "../../databases/kinds.ts";
-import { choiceReader, folded } from "../../databases/choices.ts";
+import { choiceReader, folded, mostValues } from "../../databases/choices.ts";
 import { isEmpty, textOf, type Cell, type CellRow, FileFault } from "./cells.ts";
 import {
   columnOf,
@@ -17,7 +17,6 @@ import {
   type Hints,
   type Value,
 } from "./guess.ts";
-import { mostValues } from "./field.ts";
 import { place as quoted } from "./parameters.ts";
 import { readTable, type FileOptions, type Table } from "./read.ts";
 import { misfit, readerOf, type DateOrder, type Format } from "./values.ts";

@@ -14,7 +14,7 @@ import { previewFile, receive } from "./files.ts";
 import { makeDatabase, sourceOfFile } from "./from-file.ts";
 import { fileQuery, mappingQuery, readFileParameters } from "./parameters.ts";
 import { knownFields, linkColumns } from "./link-columns.ts";
-import { kinds } from "./field.ts";
+import { kinds } from "../../databases/choices.ts";
 import { dateOrders, decimals, groupings } from "./values.ts";
 
 const Format = answer.object("ColumnFormat", {

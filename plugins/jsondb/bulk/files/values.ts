@@ -1,7 +1,7 @@
 /** How people write values: a text is read by the format of its column, and never in another way. Pure. */
 import { exactly, isDay, isNumber, parseExactly, zoneOffset } from "platform";
 import type { FieldType } from "../../databases/columns.ts";
-import type { ColumnKind } from "./field.ts";
+import type { ColumnKind } from "../../databases/choices.ts";
 import { fits } from "../../databases/kinds.ts";
 import { booleanOf, timeOf, valueFromText, wholeNumber } from "../imports/rows.ts";
 import { withoutCurrency } from "./currencies.ts";

@@ -1,6 +1,6 @@
 /** The file of an import: what the server says of it, where its columns go, and how they are read. */
 import { text } from "studio";
-import { optionsOf } from "../../bulk/files/field.ts";
+import { optionsOf } from "../../databases/choices.ts";
 import { Database } from "../database.svelte.ts";
 import { withField } from "../schema/changes.ts";
 import { changeSchema } from "../schema/tables.ts";

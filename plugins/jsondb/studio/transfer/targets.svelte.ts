@@ -1,7 +1,6 @@
 /** The fields that a column may go into: those of the table, and links by what the records at their other end are known by. */
 import { get, isMap, text, words } from "studio";
-import { folded } from "../../databases/choices.ts";
-import { optionsOf } from "../../bulk/files/field.ts";
+import { folded, optionsOf } from "../../databases/choices.ts";
 import { kindOf, lookOf, type Kind, type Look } from "../look/kinds.ts";
 import { dbPath } from "../paths.ts";
 import { draftOf, type FieldDraft } from "../schema.ts";
