@@ -210,7 +210,7 @@ async function follow(page: Page): Promise<void> {
   await trace.getByRole("link", { name: "Stock: reserve", exact: true }).waitFor();
   await link(trace, "1").click();
   await heading(page, "Delivery 1");
-  await link(page, "The flow ship-an-order was started with it.").waitFor();
+  await link(page, "The flow Ship an order was started with it.").waitFor();
   await link(page, "Open the run that it has started").click();
   await page.waitForURL(process);
   await page.goBack();

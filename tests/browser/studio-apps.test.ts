@@ -151,7 +151,8 @@ describe("described", () => {
     await tabTo(page, page.getByLabel("Tile of the home page"));
     await page.keyboard.press("Space");
     await page.keyboard.press("Control+s");
-    await page.getByText("Version 2 is live").waitFor();
+    // Each answer was a version of the draft.
+    await page.getByText("Version 4 is live").waitFor();
     const saved = (await studio.app.get("/core/apps/packing-desk.json")).json;
     expect(saved).toMatchObject({ active: true, source_code: "<h1>Desk</h1>\n<p>To pack</p>\n" });
     await tabTo(page, page.getByRole("main").getByRole("link", { name: "Build", exact: true }));

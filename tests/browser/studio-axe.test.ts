@@ -282,7 +282,7 @@ test.each([1280, 360])(
     await check("data that is put in");
     await page.keyboard.press("Escape");
     await page.keyboard.press("Control+s"); // the panel covers the bar of a phone
-    await page.getByText("The server refuses the program").waitFor();
+    await page.getByText("These steps cannot be published yet").waitFor();
     const panel = page.getByRole("complementary");
     await panel.getByRole("button", { name: "Close", exact: true }).click();
     await page.locator('[data-add="0"]').click();

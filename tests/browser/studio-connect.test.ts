@@ -140,8 +140,8 @@ describe("a process", () => {
     await using opened = await studio.signedIn({ at: `/studio/connect/processes/${failed}` });
     const { page, faults } = opened;
     const step = (type: string) => page.locator("li details", { hasText: type });
-    await step("Set values").locator("summary").click();
-    await step("Set values").getByText("Nara <i>").waitFor();
+    await step("Set values").locator("summary").first().click();
+    await step("Set values").getByText("Nara <i>").first().waitFor();
     // What failed stands open.
     await page
       .locator("li details[open]", { hasText: "Stop with an error" })
@@ -173,7 +173,7 @@ describe("a process", () => {
     await using opened = await studio.signedIn({ at: "/studio/connect/processes" });
     const { page, faults } = opened;
     await page.getByText("Filters", { exact: true }).click();
-    await page.getByRole("combobox", { name: "Flow code" }).selectOption("many");
+    await page.getByRole("combobox", { name: "Flow", exact: true }).selectOption("many");
     await page.waitForURL(/flow_code=many/);
     await page.getByRole("combobox", { name: "Status" }).selectOption("error");
     await page.waitForURL(/status=error/);
@@ -274,7 +274,7 @@ test("a webhook is made from lists, shows its secret once, is tested, and sends 
   await rows.nth(1).getByRole("link").first().click();
   await heading(page, /^Delivery \d+$/);
   const crumbs = page.getByRole("navigation", { name: "Breadcrumbs" });
-  await crumbs.getByRole("link", { name: /^Webhook \d+$/ }).waitFor();
+  await crumbs.getByRole("link", { name: / → Calls 127\.0\.0\.1/ }).waitFor();
   expect(await crumbs.locator("[aria-current]").textContent()).toMatch(/^Delivery \d+$/);
   await page.getByText(/^\d+ lines$/).click(); // long JSON is folded
   await page.getByText("Hooked <b>").first().waitFor();

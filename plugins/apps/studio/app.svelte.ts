@@ -37,6 +37,11 @@ export class AppEditor extends Editor {
     if (code !== "" && key !== code && key !== this.record?.["id"]) router.go(addressOfApp(code), { replace: true });
   }
 
+  /** A draft is saved as a version of its own; what others see waits for Publish. */
+  async keep(): Promise<void> {
+    if (!this.isLive) await this.save();
+  }
+
   /** Nobody but those who build apps sees it. */
   async takeOffline(): Promise<void> {
     this.typeIn("active", false);

@@ -27,6 +27,7 @@ interface Subject {
   readonly record: Readonly<Record<string, unknown>> | undefined;
   text(name: string): string;
   typeIn(name: string, input: string): void;
+  keep(): Promise<void>;
 }
 
 export class Talk {
@@ -129,11 +130,12 @@ export class Talk {
     }
   }
 
-  private put(text: string, after: string, rounds: number, compiles: boolean): void {
+  private async put(text: string, after: string, rounds: number, compiles: boolean): Promise<void> {
     const before = this.editor.text("source_code");
     const change = { before, after, ...changedLines(before, after), rounds, compiles, isIn: true };
     this.editor.typeIn("source_code", after);
     this.said = [...this.said, { who: "model", text, change }];
+    if (compiles) await this.editor.keep();
   }
 
   /** Takes an answer back, or puts it in again. */

@@ -1,5 +1,5 @@
 /** What a webhook is called, by what it waits for and what it does. */
-import { sentenceOf, textOf, webhookStart, type Tables } from "studio";
+import { menu, sentenceOf, textOf, webhookStart, type Tables } from "studio";
 import { say } from "./words.ts";
 
 type Row = Readonly<Record<string, unknown>>;
@@ -12,7 +12,7 @@ export function whenOf(row: Row, tables: Tables): string {
 /** `Calls example.com`, `Runs the flow intake`. */
 export function thenOf(row: Row): string {
   const code = textOf(row["target_code"]);
-  if (row["target_kind"] === "flow") return say("runs", { target: code });
+  if (row["target_kind"] === "flow") return say("runs", { target: menu.nameOf("flow", code) });
   if (row["target_kind"] === "connector") return say("uses", { target: code });
   const url = textOf(row["url"]);
   return say("calls", { target: URL.parse(url)?.host ?? url });

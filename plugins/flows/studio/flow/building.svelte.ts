@@ -3,7 +3,8 @@ import { sentenceOf, text, textOf, toasts, type Start } from "studio";
 import { tick } from "svelte";
 import type { Codes } from "./program/codes.svelte.ts";
 import type { ProgramForm } from "./program/form.svelte.ts";
-import { kindOf, type StepKind } from "./program/kinds.ts";
+import type { StepKind } from "./program/kind.ts";
+import { kindOf } from "./program/kinds.ts";
 import { storedBy } from "./program/scope.ts";
 import { Sight } from "./program/sight.svelte.ts";
 import {

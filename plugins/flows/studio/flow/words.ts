@@ -1,5 +1,6 @@
 import { catalogue, textOf } from "studio";
-import { furtherFields, kindOf, own } from "./program/kinds.ts";
+import { furtherFields } from "./program/kind.ts";
+import { kindOf, own } from "./program/kinds.ts";
 import type { FaultLocation } from "./program/faults.ts";
 import { isStep } from "./program/tree.ts";
 import de from "./text/de.json" with { type: "json" };

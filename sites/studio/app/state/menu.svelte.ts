@@ -63,6 +63,11 @@ class Menu {
     );
   }
 
+  /** What a thing is called; its code, if the menu does not have it. */
+  nameOf(kind: ThingKind, code: string): string {
+    return this.things.find((one) => one.kind === kind && one.code === code)?.name ?? code;
+  }
+
   /** Reads again after changes of what it shows, and every minute while somebody looks. */
   follow(): () => void {
     const stop = onChanged((path) => {

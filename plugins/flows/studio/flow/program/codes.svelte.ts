@@ -12,7 +12,8 @@ import {
   type Choice,
   type TableField,
 } from "studio";
-import { own as ownKind, startOf, type StepKind } from "./kinds.ts";
+import { startOf, type StepKind } from "./kind.ts";
+import { own as ownKind } from "./kinds.ts";
 import { inputKeysIn } from "./scope.ts";
 import type { Step } from "./tree.ts";
 
