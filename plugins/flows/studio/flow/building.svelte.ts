@@ -1,5 +1,5 @@
 /** A flow as it is being built: which start or step is chosen, where one is being added, and what is done with them. */
-import { sentenceOf, text, textOf, toasts, type Start } from "studio";
+import { ownOf, sentenceOf, text, textOf, toasts, type Start } from "studio";
 import { tick } from "svelte";
 import type { Codes } from "./program/codes.svelte.ts";
 import type { ProgramForm } from "./program/form.svelte.ts";
@@ -109,9 +109,13 @@ export class Building {
     return titleOfStep(step, this.parts().codes.serviceOf);
   }
 
+  private find(selector: string): HTMLElement | undefined {
+    return this.canvas?.querySelector<HTMLElement>(selector) ?? undefined;
+  }
+
   async focusCard(at: string): Promise<void> {
     await tick();
-    this.canvas?.querySelector<HTMLElement>(`[data-path="${CSS.escape(at)}"]`)?.focus();
+    this.find(`[data-path="${CSS.escape(at)}"]`)?.focus();
   }
 
   async focusPanel(): Promise<void> {
@@ -132,9 +136,7 @@ export class Building {
     this.adding = undefined;
     if (!adding) this.parts().onselect("");
     const place = `[data-${adding ? "add" : "path"}="${CSS.escape(back)}"]`;
-    void tick().then(() =>
-      (this.canvas?.querySelector<HTMLElement>(place) ?? this.canvas?.querySelector<HTMLElement>("button"))?.focus(),
-    );
+    void tick().then(() => (this.find(place) ?? this.find("button"))?.focus());
   }
 
   private take(changed: ProgramChange | undefined): void {
@@ -259,12 +261,8 @@ export class Building {
     const cards = [...(this.canvas?.querySelectorAll<HTMLElement>("[data-path]") ?? [])];
     const at = cards.indexOf(here);
     const last = cards.length - 1;
-    const to = new Map([
-      ["ArrowDown", at + 1],
-      ["ArrowUp", at - 1],
-      ["Home", 0],
-      ["End", last],
-    ]).get(event.key);
+    const places = { ArrowDown: at + 1, ArrowUp: at - 1, Home: 0, End: last };
+    const to = ownOf(places, event.key);
     if (to !== undefined) {
       const next = cards[Math.max(0, Math.min(last, to))];
       next?.focus();

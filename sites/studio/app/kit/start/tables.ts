@@ -1,18 +1,9 @@
 /** The tables of the account and their fields, as people call them. Pure. */
 import { isMap } from "../../resources/values.ts";
 
-export type FieldKind =
-  | "text"
-  | "number"
-  | "choice"
-  | "yesno"
-  | "date"
-  | "datetime"
-  | "link"
-  | "list"
-  | "file"
-  | "rollup"
-  | "any";
+/** Told by the type alone. */
+type KindOfType = "text" | "number" | "yesno" | "date" | "datetime" | "list";
+export type FieldKind = KindOfType | "choice" | "link" | "file" | "rollup" | "any";
 
 export interface TableField {
   readonly name: string;
@@ -99,7 +90,7 @@ export function firstOf(field: TableField | undefined): unknown {
   return field?.choices[0]?.value ?? (field?.kind === "yesno" ? true : "");
 }
 
-const kindsOfTypes: Readonly<Record<string, FieldKind>> = {
+const kindsOfTypes: Readonly<Record<string, KindOfType>> = {
   string: "text",
   text: "text",
   integer: "number",
