@@ -2,6 +2,7 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import type { Page } from "playwright-core";
 import { eventually, person, type TestApp } from "../harness.ts";
+import { png } from "../fixtures/media-files.ts";
 import { startStudio, type Studio } from "./studio-fixture.ts";
 
 let studio: Studio;
@@ -227,4 +228,24 @@ test("who else has the record open is seen, until they leave", async () => {
   await theirs.page.keyboard.press("Escape");
   await others.waitFor({ state: "detached" });
   expect([mine.faults, theirs.faults]).toEqual([[], []]);
+});
+
+test("one picture is one file, shown small", async () => {
+  const fields = { name: "string", picture: { type: "string", format: "file", label: "Picture" } };
+  await made("/core/dbs.json", { db: { name: "Teas", code: "teas", schema: { fields } } });
+  const id = await record("teas", { name: "Assam" });
+  await using opened = await studio.signedIn({ at: at("teas", id) });
+  const panel = panelOf(opened.page, "Assam");
+  await panel.getByRole("button", { name: "1 more field" }).click();
+  await panel.getByRole("button", { name: "Picture", exact: true }).click();
+  const choose = panel.locator("input[type=file]");
+  for (const name of ["first.png", "second.png"]) {
+    await choose.setInputFiles({ name, mimeType: "image/png", buffer: Buffer.from(png(200, 100)) });
+    await panel.getByRole("link", { name }).waitFor();
+    if ((await choose.count()) === 0) await panel.getByRole("button", { name: "Edit Picture" }).click();
+  }
+  const picture = await eventually(async () => (await stored("teas", id)).picture);
+  const { json } = await app.get(`/core/media/${picture}.json`);
+  expect(json.name).toBe("second.png");
+  expect(await panel.locator("img").getAttribute("src")).toBe(`/media/${picture}/w/160.webp`);
 });

@@ -100,8 +100,27 @@ describe("a prompt", () => {
     // The tab is closed; another one offers the draft.
     await page.goto(`${app.origin}/studio`);
     await page.goto(`${app.origin}/studio/core/prompts/new`);
-    await page.getByRole("button", { name: "Restore" }).click();
+    await page.getByRole("button", { name: "Restore", exact: true }).click();
     expect(await page.getByLabel("Name", { exact: true }).inputValue()).toBe("Half done");
+  });
+
+  test("that was typed before somebody else changed it is asked about, and takes nothing else back", async () => {
+    const id = await prompt("Draft", "drafted");
+    await using opened = await signedIn({ at: `/studio/core/prompts/${id}` });
+    const { page } = opened;
+    await page.getByLabel("Content").fill("Mine");
+    await page.goto(`${app.origin}/studio`);
+    await app.patch(`/core/prompts/${id}.json`, { prompt: { name: "Renamed", content: "Theirs" } });
+    await page.goto(`${app.origin}/studio/core/prompts/${id}`);
+    await page.getByRole("button", { name: "Restore", exact: true }).click();
+    const dialog = page.getByRole("dialog", { name: "Somebody else has changed this" });
+    await dialog.getByText("Theirs", { exact: true }).waitFor();
+    await dialog.getByRole("button", { name: "Apply" }).click();
+    expect(await page.getByLabel("Name", { exact: true }).inputValue()).toBe("Renamed");
+    expect(await page.getByLabel("Content").textContent()).toBe("Mine");
+    await page.getByRole("button", { name: "Save" }).click();
+    await eventually(async () => (await app.get(`/core/prompts/${id}.json`)).json.content === "Mine");
+    expect((await app.get(`/core/prompts/${id}.json`)).json.name).toBe("Renamed");
   });
 
   test("that somebody else changes meanwhile is merged, and a field of both is asked about", async () => {
@@ -343,7 +362,7 @@ describe("the page", () => {
       await route.continue();
     });
     await page.goto(`${app.origin}/studio/core/dbs/shown/records`);
-    await page.getByRole("gridcell", { name: "Ann" }).waitFor();
+    await page.getByRole("gridcell", { name: "Ann", exact: true }).waitFor();
     await page.goto(`${app.origin}/studio`);
     await page.locator("main h1").waitFor();
     await page.getByRole("link", { name: "Shown", exact: true }).first().waitFor();

@@ -142,15 +142,36 @@ export class RecordForm {
   private keep(): void {
     if (!this.isChanged) return this.draft.forget();
     const typed = this.asJson ? { json: this.json } : this.texts;
-    this.draft.keep({ ...typed, asJson: this.asJson });
+    this.draft.keep({ ...typed, asJson: this.asJson }, [], this.stored(Object.keys(typed)));
   }
 
-  restoreDraft(): void {
-    const { asJson, ...typed } = this.draft.take();
-    const texts = Object.entries(typed).filter((entry): entry is [string, string] => typeof entry[1] === "string");
+  /** What the server has, as somebody would type it. */
+  private stored(names: readonly string[]): Record<string, string> {
+    const whole = JSON.stringify(this.data, null, 2);
+    const of = (name: string) => (this.asJson ? whole : typedText(ownOf(this.data, name), text.language));
+    return Object.fromEntries(names.map((name) => [name, of(name)]));
+  }
+
+  /** What somebody has changed since is asked about. */
+  restoreDraft(table: TableDraft | undefined): void {
+    const { asJson, ...names } = this.draft.found?.inputs ?? {};
     this.asJson = asJson === true;
+    const { inputs, conflicts } = this.draft.takeOver(this.stored(Object.keys(names)));
+    const texts = Object.entries(inputs).filter((entry): entry is [string, string] => typeof entry[1] === "string");
     if (this.asJson) this.json = Object.fromEntries(texts)["json"] ?? this.json;
     else this.texts = Object.fromEntries(texts);
+    const mine = conflicts.length > 0 && !this.isNew ? this.changes(table) : undefined;
+    if (!mine) return;
+    this.put(mine);
+    const fields = this.asJson
+      ? Object.keys(mine)
+      : conflicts.map(({ field }) => field).filter((field) => field in mine);
+    this.conflicts = fields.map((field) => ({
+      field,
+      loaded: this.asJson ? undefined : conflicts.find((one) => one.field === field)?.loaded,
+      theirs: ownOf(this.data, field),
+      mine: mine[field],
+    }));
   }
 
   get isChanged(): boolean {

@@ -6,9 +6,13 @@
 import { xchacha20poly1305 } from "@noble/ciphers/chacha.js";
 import type { FormField, Input } from "../resources/forms.ts";
 
+type Inputs = Readonly<Record<string, Input>>;
+
 export interface Draft {
   readonly at: number;
-  readonly inputs: Readonly<Record<string, Input>>;
+  readonly inputs: Inputs;
+  /** What the server had in these fields when they were typed. */
+  readonly base?: Inputs;
 }
 
 const prefix = "corestead.draft";
@@ -21,10 +25,14 @@ export function draftKey(personId: number, address: string): string {
   return `${prefix}.${personId}.${address}`;
 }
 
-export function keepDraft(key: string, fields: readonly FormField[], inputs: Readonly<Record<string, Input>>): void {
+export function keepDraft(key: string, fields: readonly FormField[], inputs: Inputs, base?: Inputs): void {
   const secrets = new Set(fields.filter(({ kind }) => kind === "secret").map(({ name }) => name));
-  const kept = Object.fromEntries(Object.entries(inputs).filter(([name]) => !secrets.has(name)));
-  const draft = JSON.stringify({ at: Date.now(), inputs: kept } satisfies Draft);
+  const kept = (all: Inputs) => Object.fromEntries(Object.entries(all).filter(([name]) => !secrets.has(name)));
+  const draft = JSON.stringify({
+    at: Date.now(),
+    inputs: kept(inputs),
+    ...(base && { base: kept(base) }),
+  } satisfies Draft);
   if (draft.length > mostChars) return;
   waiting.set(key, draft);
   // Sealing a long text takes longer than a key press may.
@@ -82,7 +90,7 @@ export function dropOldDrafts(ms = keptMs): void {
 export function sealDrafts(personId: number): void {
   for (const key of Object.keys(localStorage).filter((name) => name.startsWith(`${prefix}.${personId}.`))) {
     const draft = isPlain(localStorage.getItem(key) ?? "") ? readDraft(key) : undefined;
-    if (draft) keepDraft(key, [], draft.inputs);
+    if (draft) keepDraft(key, [], draft.inputs, draft.base);
   }
 }
 

@@ -160,13 +160,22 @@ export class Editor {
   type(field: FormField, input: Input): void {
     this.inputs = { ...this.inputs, [field.name]: input };
     if (this.messages[field.name]) this.messages = { ...this.messages, [field.name]: [] };
-    if (this.isChanged) this.draft.keep(this.inputs, this.fields);
-    else this.draft.forget();
+    if (!this.isChanged) return this.draft.forget();
+    // Fields that were left alone are the server's.
+    const before = inputsOf(this.fields, this.record ?? {});
+    const isTyped = ([name, value]: [string, Input]) => !same(value, before[name]);
+    const base = Object.entries(before).filter(([name]) => !same(this.inputs[name], before[name]));
+    this.draft.keep(
+      Object.fromEntries(Object.entries(this.inputs).filter(isTyped)),
+      this.fields,
+      Object.fromEntries(base),
+    );
   }
 
   restoreDraft(): void {
-    const kept = Object.entries(this.draft.take()).filter(([name]) => name in this.inputs);
-    this.inputs = { ...this.inputs, ...Object.fromEntries(kept) };
+    const { inputs, conflicts } = this.draft.takeOver(this.inputs);
+    this.inputs = { ...this.inputs, ...inputs };
+    this.conflicts = this.isNew ? [] : conflicts;
   }
 
   reset(): void {
