@@ -17,6 +17,20 @@ interface Deletion {
 const showMs = 6000;
 const undoMs = 10_000;
 
+/** Of a selection; what lies over the page lets nothing else be selected. */
+function copiedAsOnce(value: string): boolean {
+  const before = document.activeElement;
+  const area = document.createElement("textarea");
+  area.value = value;
+  (before?.closest("dialog") ?? document.body).append(area);
+  area.select();
+  // oxlint-disable-next-line typescript/no-deprecated -- without https there is nothing else
+  const isCopied = document.execCommand("copy");
+  area.remove();
+  if (before instanceof HTMLElement) before.focus();
+  return isCopied;
+}
+
 class Toasts {
   list = $state.raw<readonly Toast[]>([]);
   /** By the paths of what is to be deleted: lists leave them out already. Undefined once it is done. */
@@ -41,6 +55,17 @@ class Toasts {
 
   fail(error: unknown): void {
     this.show({ words: error instanceof Error ? error.message : String(error), isError: true }, showMs * 2);
+  }
+
+  /** Copies a text, and says so. Browsers have a clipboard over https alone: else by the older way, or by hand. */
+  async copy(value: string, words: Readonly<Record<"copied" | "copyByHand", string>>): Promise<void> {
+    const isWritten =
+      "clipboard" in navigator &&
+      navigator.clipboard.writeText(value).then(
+        () => true,
+        () => false,
+      );
+    this.say((await isWritten) || copiedAsOnce(value) ? words.copied : words.copyByHand);
   }
 
   close(id: number): void {
