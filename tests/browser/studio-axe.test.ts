@@ -20,6 +20,7 @@ beforeAll(async () => {
     record: { data: { email: "a@example.com", age: 7 } },
   });
   const order = await seedShop();
+  const form = await app.post("/core/dbs/orders/views.json", { view: { name: "Ask", kind: "form" } });
   const made = await app.post("/core/apps.json", {
     app: { name: "Counter", app_engine: "html", css_engine: "none", source_code: "<h1>Hello</h1>" },
   });
@@ -54,6 +55,8 @@ beforeAll(async () => {
     `/studio/core/dbs/people/records?open=${record.json.id}`,
     `/studio/core/dbs/orders/records?open=${order}`,
     "/studio/core/dbs/orders/records?open=new",
+    `/studio/core/dbs/orders?view=${form.json.id}`,
+    "/studio/core/dbs/orders/charts?filter[stage][in]=new,sent",
     ...pages,
     "/studio/account/people/1",
     "/studio/account/people/new",

@@ -204,13 +204,13 @@ export class Rows {
     this.counts.set(this.matching, total);
   }
 
-  countSoon(): void {
+  countSoon(isAgain = false): void {
     clearTimeout(this.counting);
-    this.counting = setTimeout(() => void this.countAll(), countAfterMs);
+    this.counting = setTimeout(() => void this.countAll(isAgain), countAfterMs);
   }
 
-  private async countAll(): Promise<void> {
-    if (this.sumUp) return void this.sumUp();
+  private async countAll(isAgain: boolean): Promise<void> {
+    if (this.sumUp) return void (isAgain && this.sumUp());
     const { generation } = this;
     try {
       const { headers } = await get(countPath(this.db, this.matching), this.stop.signal);
@@ -231,7 +231,7 @@ export class Rows {
     this.settle();
     const wasEnd = this.end;
     this.end = undefined;
-    if (wasEnd === undefined) this.countSoon();
+    if (wasEnd === undefined) this.countSoon(true);
     else this.total = wasEnd;
     if (isSeen) this.loadSeen();
   }
