@@ -32,7 +32,7 @@ interface Stored {
 type Words = Readonly<Record<string, readonly string[]>>;
 
 export class Translating {
-  readonly asked: Asked;
+  asked: Asked;
   group = $state.raw<Group | undefined>();
   units = $state.raw<readonly Unit[]>([]);
   typed = $state.raw<Readonly<Record<string, string>>>({});
@@ -78,6 +78,11 @@ export class Translating {
 
   restore(): void {
     this.typed = Object.fromEntries(Object.entries(this.draft.take()).map(([name, value]) => [name, String(value)]));
+  }
+
+  reload(row: Asked["row"]): Promise<void> {
+    this.asked = { ...this.asked, row };
+    return this.load();
   }
 
   async load(signal?: AbortSignal): Promise<void> {
