@@ -47,7 +47,11 @@ const fields = {
   }),
   content: text({
     label: ["Content", "Treść", "Inhalt"],
-    help: ["Markdown with Liquid.", "Markdown z Liquid.", "Markdown mit Liquid."],
+    help: [
+      "Markdown. {{ name }} stands for a value that is filled in when it is used.",
+      "Markdown. {{ name }} oznacza wartość, która jest wstawiana przy użyciu.",
+      "Markdown. {{ name }} steht für einen Wert, der bei der Verwendung eingesetzt wird.",
+    ],
     body: field.name(maxContent),
     example: 'Write an entry for the client {{ client_id }}.\n\n{{ "apps_api" | api_block }}',
   }),

@@ -65,10 +65,6 @@ export function readValue(text: string): unknown {
   }
 }
 
-export function sameValue(a: unknown, b: unknown): boolean {
-  return JSON.stringify(a) === JSON.stringify(b);
-}
-
 /** A map with a value under another name, in the same place; a name that is taken is left. */
 export function renamed(map: Readonly<Record<string, unknown>>, from: string, to: string): Record<string, unknown> {
   if (from !== to && Object.hasOwn(map, to)) return { ...map };
