@@ -129,6 +129,8 @@ async function others(made: ReadonlyMap<string, string>, place: Place): Promise<
   const task = await post(`/core/dbs/${db.id}/bulk.json`, { op: "update", data: { age: 1 }, all: true });
   const status = async () => (await client.get(`/core/dbs/${db.id}/tasks/${task.id}.json`)).json.status;
   await eventually(async () => (await status()) === "finished", "the end of the task");
+  await post(`/core/dbs/${db.id}/import`, [{ email: "c@c.pl" }]);
+  const [imported] = (await client.get(`/core/dbs/${db.id}/tasks.json?kind=import`)).json;
   const [first, second, third] = [await record(), await record(), await record()];
   const [restored, deleted] = [await record(), await record()];
   for (const { id } of [restored, deleted]) await send("DELETE")(`/core/dbs/${db.id}/records/${id}.json`);
@@ -164,6 +166,7 @@ async function others(made: ReadonlyMap<string, string>, place: Place): Promise<
     "/core/prompts/": { id: given("/core/prompts").id, code: "apps_api", n: "1" },
     "/core/prompt/": { code: "workinfo_new" },
     "/core/dbs/": { id: db.id, db_id: db.id, task_id: task.id },
+    "POST /core/dbs/{db_id}/tasks/{task_id}/undo": { task_id: imported.id },
     "/core/dbs/{db_id}/records/": { id: third.id, comment_id: comment.id, n: "1" },
     "/core/dbs/{db_id}/views/": { id: view.id },
     "/core/db_trash/": { id: gone.id },
