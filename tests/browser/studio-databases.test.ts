@@ -536,7 +536,8 @@ test("a phone shows records as cards, tables in German, and nothing scrolls side
   await page.goto(`${app.origin}/studio/core/dbs/shop/records`);
   await page.getByText("Hier gibt es noch keine Einträge.").waitFor();
   await page.getByLabel("Tabelle", { exact: true }).selectOption("lines");
-  await page.getByRole("grid").getByText("YYYY").waitFor();
+  await page.getByRole("grid").getByText("YYYY").click();
+  await page.getByRole("complementary").waitFor();
   expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBe(360);
   expect(session.faults).toEqual([]);
 });

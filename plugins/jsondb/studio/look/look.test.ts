@@ -134,6 +134,7 @@ test("a value is a text by its kind", () => {
     today: "2026-11-29",
     yes: "Yes",
     no: "No",
+    files: (count: number) => `${count} files`,
     time: (value) => `at ${value}`,
     title: (_, id) => `Title of ${id}`,
   };

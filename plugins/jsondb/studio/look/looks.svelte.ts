@@ -1,6 +1,6 @@
 /** Fields and values in the language of the person. */
 import { localOf, text, words } from "studio";
-import { say } from "../words.ts";
+import { say, texts } from "../words.ts";
 import { lookOf, type Labelled, type Look } from "./kinds.ts";
 import type { Titles } from "./titles.svelte.ts";
 import { dayText, type Reading } from "./values.ts";
@@ -31,6 +31,7 @@ export function reading(titles: Titles): Reading {
     yes: say("yes"),
     no: say("no"),
     time: (value) => text.time(value),
+    files: (count) => text.count(texts().files, count),
     title: (look, id) => (look.target && titles.of(look.target, id)) || id.slice(0, 8),
   };
 }

@@ -103,6 +103,7 @@ export interface Reading {
   readonly yes: string;
   readonly no: string;
   time(value: string): string;
+  files(count: number): string;
   title(look: Look, id: string): string;
 }
 
@@ -127,6 +128,8 @@ export function shownText(look: Look, value: unknown, reading: Reading): string 
       return typeof value === "string" ? reading.time(value) : cellText(value);
     case "yesno":
       return value === true ? reading.yes : value === false ? reading.no : cellText(value);
+    case "file":
+      return reading.files(items.length);
     case "list":
       return items.map(cellText).join(", ");
     default:
