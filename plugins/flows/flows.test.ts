@@ -1,5 +1,5 @@
 /* oxlint-disable unicorn/no-thenable -- a step of a flow has a branch of that name */
-import { afterAll, beforeAll, beforeEach, expect, test } from "bun:test";
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import { eventually, otherAccount, person, startTestApp, type TestApp } from "../../tests/harness.ts";
 import { startReceiver, type Receiver } from "../../tests/receiver.ts";
 import { modelChanged } from "../../runtime/events/models.ts";
@@ -185,6 +185,55 @@ test("a failed process goes on from the step that failed, with the program it st
   const [first, second] = remote.at("/send").map(({ headers }) => headers.get("idempotency-key"));
   expect(first).toBe(second as string);
   expect((await app.post(`/connect/flow_processes/${id}/retry.json`)).status).toBe(409);
+});
+
+describe("a flow that was mended", () => {
+  const get = { type: "connector", connector: "remote", method: "get", params: { what: "x" }, as: "got" };
+  const mend = async (code: string, program: unknown) =>
+    expect((await app.patch(`/connect/flows/${code}.json`, { flow: { fields: { program } } })).status).toBe(200);
+  const retry = (id: string) => app.post(`/connect/flow_processes/${id}/retry.json?program=current`);
+  const failing = async (program: unknown[]) => {
+    remote.requests.length = 0;
+    remote.answer = ({ path }) => (path === "/send" ? new Response("no", { status: 500 }) : Response.json(7));
+    const code = await flow(program);
+    const { id } = await ended((await start(code)).id);
+    return { code, id };
+  };
+
+  test("goes on at the step that failed, as it is now", async () => {
+    const { code, id } = await failing([get, call()]);
+    await mend(code, [get, { ...get, params: { what: "mended" } }, { type: "return", value: "new {{ got }}" }]);
+    expect((await retry(id)).status).toBe(200);
+    expect(await ended(id)).toMatchObject({ status: "finished", data: "new 7" });
+    expect(remote.requests.map(({ path }) => path)).toEqual(["/get/x", "/send", "/get/mended"]);
+  });
+
+  test("may be one that the failed one has called, for an element of many", async () => {
+    const inner = await flow([call()]);
+    const { code, id } = await failing([get, { type: "each", in: [1, 2], do: [{ type: "flow", flow: inner }] }]);
+    await mend(inner, [{ ...get, params: { what: "inner" } }]);
+    await mend(code, [get, { type: "each", in: [1, 2], do: [{ type: "flow", flow: inner }] }, set({ done: true })]);
+    expect((await retry(id)).status).toBe(200);
+    expect(await ended(id)).toMatchObject({ status: "finished", data: { done: true } });
+    expect(remote.requests.map(({ path }) => path)).toEqual(["/get/x", "/send", "/get/inner", "/get/inner"]);
+  });
+
+  test.each<[string, unknown[]]>([
+    ["an earlier step is another", [call(), call()]],
+    ["the step itself is another", [get, set({ a: 1 })]],
+    ["it is shorter", [get]],
+  ])("is refused where %s", async (_what, program) => {
+    const { code, id } = await failing([get, call()]);
+    await mend(code, program);
+    const { status, json } = await retry(id);
+    expect([status, json.error]).toEqual([409, expect.stringContaining("are others now")]);
+  });
+
+  test("is refused while it is off", async () => {
+    const { code, id } = await failing([get, call()]);
+    expect((await app.patch(`/connect/flows/${code}.json`, { flow: { active: false } })).status).toBe(200);
+    expect((await retry(id)).status).toBe(409);
+  });
 });
 
 test("retry, timeout and on_error of a step", async () => {

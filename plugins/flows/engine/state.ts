@@ -3,7 +3,7 @@
  * frame of a nested step is above that of the step around it. Pure.
  */
 import type { Usage } from "../api.ts";
-import { limits, type Program } from "../program/program.ts";
+import { blockAt, limits, type Program, type Step } from "../program/program.ts";
 import { MemoryFull } from "./fault.ts";
 
 /** Its number in the process, when it began, its id and type as shown, and what it was given. */
@@ -189,4 +189,24 @@ export function cutToLength(frames: readonly Frame[], now: number): void {
 /** Processes that were stored by an earlier version lack the length. */
 function cut(at: number | undefined, lengthMs: number = Infinity, now: number): number | undefined {
   return at === undefined ? undefined : Math.min(at, now + lengthMs);
+}
+
+/** The places of a scope's programs where a process stands, with the step that comes next. */
+export function* standsAt(frames: readonly Frame[], scope: string, around = rootScope): Generator<BlockFrame> {
+  let own = around;
+  for (const frame of frames) {
+    if (frame.kind === "call") own = frame.scope;
+    else if (frame.kind === "each") for (const lane of frame.lanes) yield* standsAt(lane.frames, scope, own);
+    else if (own === scope) yield frame;
+  }
+}
+
+/** Whether a process that stands there may go on with another program: what it has run, and what it runs, is there too. */
+export function fits(before: Program, now: Program, { place, at }: Pick<BlockFrame, "place" | "at">): boolean {
+  const [old, next] = [blockAt(before, place), blockAt(now, place)];
+  // What it has stored, others read by its name.
+  const nameOf = (step: Step | undefined) => (step && "as" in step ? step.as : undefined) ?? step?.id;
+  const isSame = (index: number) =>
+    old[index]?.type === next[index]?.type && (index === at || nameOf(old[index]) === nameOf(next[index]));
+  return at < next.length && old.slice(0, at + 1).every((_, index) => isSame(index));
 }

@@ -135,13 +135,16 @@ export function processRoutes(ctx: FlowContext): Route[] {
       "/connect/flow_processes/:id/retry",
       {
         summary: "Continue from the failed step",
-        description: "With the program that the process started with. Only after an error (409).",
+        description:
+          "With the programs that the process started with, or with `program=current` those of its flows as they are now: 409 where the steps so far are others. Only after an error (409).",
         access,
+        query: { program: Type.String({ enum: ["current"], description: "the flows as they are now" }) },
         when: { status: ["error"] },
         answers: { 200: FlowProcess },
         responses: { 200: { ...processExample, status: "pending", data: null, finished_at: null } },
       },
-      async ({ caller, params }) => ok(await retryProcess(ctx, caller, uuidOf(params.id))),
+      async ({ caller, params, query }) =>
+        ok(await retryProcess(ctx, caller, uuidOf(params.id), query.get("program") === "current")),
     ),
     route(
       "POST",

@@ -17,7 +17,7 @@ import type { FlowContext } from "../context.ts";
 import { createRun } from "../engine/engine.ts";
 import { MemoryFull } from "../engine/fault.ts";
 import type { End } from "../engine/host.ts";
-import { forgetAttempts, memoryText, newState, type Memory } from "../engine/state.ts";
+import { fits, forgetAttempts, memoryText, newState, standsAt, type Cursor, type Memory } from "../engine/state.ts";
 import type { CurrentFlow } from "../manage/lookup.ts";
 import { hostOf } from "./host.ts";
 import { shownTo } from "./show.ts";
@@ -50,20 +50,45 @@ export async function startProcess(ctx: FlowContext, start: StartFlow): Promise<
   return prepared;
 }
 
-/** Continues from the failed step, with the program it started with. Throws 404 if unknown, 409 without an error. */
-export async function retryProcess(ctx: FlowContext, caller: Caller, id: string) {
+/**
+ * Continues from the failed step: with the programs that it started with, or with those of the flows as they are now. Throws
+ * 404 if unknown, 409 without an error, or where the steps so far are others now.
+ */
+export async function retryProcess(ctx: FlowContext, caller: Caller, id: string, isCurrent: boolean) {
   const accountId = caller.account.id;
   return ctx.transaction(async (tx) => {
     const found = await processStore.lock(tx, accountId, id);
     if (!found) throw notFound();
     if (found.status !== "error" || !found.cursor) throw conflict("only a process with an error can be retried");
+    const memory = isCurrent ? await renewed(ctx, tx, accountId, found.cursor, found.memory) : undefined;
     forgetAttempts(found.cursor.frames);
-    const row = await processStore.resume(tx, accountId, id, found.cursor);
+    const row = await processStore.resume(tx, found, found.cursor, memory);
     await emitChanges(ctx, row, ["update"], tx);
     const process = { accountId, id, flowCode: found.flowCode };
     await withCausation(rootOf(found), () => ctx.enqueue(driveProcess, process, { tx, ...shareOf(process) }));
     return shownTo(ctx, tx, caller, id);
   });
+}
+
+/** The memory with the programs as they are now. */
+async function renewed(
+  { flowLookup }: FlowContext,
+  tx: Tx,
+  accountId: number,
+  { frames }: Cursor,
+  memory: Memory | null,
+): Promise<Memory> {
+  if (!memory) throw conflict("it has no memory to go on with");
+  const scopes = { ...memory.scopes };
+  for (const [name, scope] of Object.entries(scopes)) {
+    const now = await flowLookup.current(accountId, scope.flow, tx);
+    if (!now) throw conflict(`the flow "${scope.flow}" is off or gone`);
+    const before = (await flowLookup.programs(accountId, [scope.programId], tx)).get(scope.programId) ?? [];
+    if (![...standsAt(frames, name)].every((frame) => fits(before, now.program, frame)))
+      throw conflict(`the steps of "${scope.flow}" so far are others now: start it anew`);
+    scopes[name] = { ...scope, programId: now.programId };
+  }
+  return { ...memory, scopes };
 }
 
 /** All that follows from a process that nothing has led to can be found by its id. */

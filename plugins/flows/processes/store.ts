@@ -1,6 +1,6 @@
 /** SQL that runs flow processes. A write names the fence that the writer holds, and does nothing if it has been raised. */
 import { failedJob, openJob, type Fragment, type Queryable, type Sql, type Tx } from "platform";
-import type { Cursor, Memory, StepRecord } from "../engine/state.ts";
+import { rootScope, type Cursor, type Memory, type StepRecord } from "../engine/state.ts";
 
 export type ProcessStatus = "pending" | "finished" | "error";
 
@@ -19,6 +19,7 @@ export interface ProcessRow {
 /** A process whose row is held. */
 export interface LockedProcess extends ProcessRow {
   readonly cursor: Cursor | null;
+  readonly memory: Memory | null;
   readonly trace: string | null;
 }
 
@@ -173,15 +174,25 @@ export async function breakOff(tx: Tx, { accountId, id }: ProcessId, error: stri
 /** Locked until the transaction ends. */
 export async function lock(tx: Tx, accountId: number, id: string): Promise<LockedProcess | undefined> {
   const [row] = await tx<LockedProcess[]>`
-    select ${processColumns(tx)}, p.cursor, p.trace from flow_processes p
+    select ${processColumns(tx)}, p.cursor, p.memory, p.trace from flow_processes p
     where p.account_id = ${accountId} and p.id = ${id} for no key update`;
   return row;
 }
 
-export async function resume(tx: Tx, accountId: number, id: string, cursor: Cursor): Promise<ProcessRow> {
+/** `memory`: with other programs than before; undefined = the stored one. */
+export async function resume(
+  tx: Tx,
+  { accountId, id }: ProcessId,
+  cursor: Cursor,
+  memory: Memory | undefined,
+): Promise<ProcessRow> {
+  const renewed =
+    memory &&
+    tx`, memory = ${JSON.stringify(memory)}::text::json,
+    program_id = ${memory.scopes[rootScope]?.programId ?? null}`;
   const [row] = await tx<ProcessRow[]>`
     update flow_processes p set status = 'pending', error = null, data = null, finished_at = null,
-      fence = p.fence + 1, cursor = ${JSON.stringify(cursor)}::text::json
+      fence = p.fence + 1, cursor = ${JSON.stringify(cursor)}::text::json ${renewed ?? tx``}
     where p.account_id = ${accountId} and p.id = ${id} returning ${processColumns(tx)}`;
   return row as ProcessRow; // `lock` held the row
 }
