@@ -217,7 +217,8 @@ describe("what is far too much", () => {
     await page.getByRole("dialog", { name: "Show as API" }).getByRole("button", { name: "Close" }).click();
     await page.getByRole("button", { name: "Save" }).click();
     await page.getByRole("status").getByText("Saved").first().waitFor();
-    expect((await app.get(`/core/prompts/${id}.json`)).json.name).toBe("Long and changed");
+    // What was said before may stand there still.
+    await eventually(async () => (await app.get(`/core/prompts/${id}.json`)).json.name === "Long and changed");
     expect((await app.get(`/core/prompts/${id}.json`)).json.content).toBe(`${most}2`);
     // Typed before: a field that nobody has touched takes what others have stored.
     await page.getByLabel("Name", { exact: true }).fill("Mine");

@@ -8,7 +8,7 @@ type Language = "en" | "pl" | "de";
 export type Way = "record" | "form" | "time" | "event" | "asked";
 
 export interface Starter {
-  readonly id: "empty" | "message" | "duplicate" | "stamp" | "report" | "late" | "greeting" | "decision" | "loop";
+  readonly id: "empty" | "message" | "doubles" | "stamp" | "report" | "late" | "greeting" | "decision" | "loop";
   /** Starts that it makes sense with; without them, any. */
   readonly ways?: readonly Way[];
   /** What it must find in the table that is chosen. */
@@ -80,7 +80,7 @@ export const starters: readonly Starter[] = [
     ],
   },
   {
-    id: "duplicate",
+    id: "doubles",
     ways: ofRecord,
     needs: ({ titleField }) => titleField,
     program: (language, table) => [

@@ -36,6 +36,8 @@ class Toasts {
   /** By the paths of what is to be deleted: lists leave them out already. Undefined once it is done. */
   deleting = $state.raw<ReadonlyMap<string, Deletion | undefined>>(new Map());
   private last = 0;
+  /** The last that can be taken back. */
+  private offered = 0;
 
   begin(): void {
     // A page that is closed does at once what it has promised.
@@ -74,7 +76,9 @@ class Toasts {
 
   /** News of what is done already, which `undo` takes back. */
   offerUndo(words: string, undo: () => void): void {
-    const id = this.show(
+    // The one before is old news: whoever types into one cell after another would be covered by them.
+    this.close(this.offered);
+    const id = (this.offered = this.show(
       {
         words,
         isError: false,
@@ -84,7 +88,7 @@ class Toasts {
         },
       },
       undoMs,
-    );
+    ));
   }
 
   /** Deletes in ten seconds, unless the person takes it back. */
