@@ -60,6 +60,8 @@ interface Manifest {
     readonly files: readonly string[];
     /** Its first requests, with `%7Bname%7D` for each parameter. */
     readonly first?: readonly string[];
+    /** It does not wait for the API's description. */
+    readonly early?: true;
   }[];
   /** Further files of the first page. */
   readonly home: readonly string[];
@@ -368,13 +370,13 @@ async function pageFiles(metafile: Metafile, loaded: readonly string[]): Promise
   const found = (await Array.fromAsync(new Bun.Glob("plugins/*/studio/pages.ts").scan(root))).toSorted();
   const lists = found.map(async (file) => {
     const { pages }: { pages: readonly StudioPage[] } = await import(join(root, file));
-    return pages.map(({ path, load, first }) => {
+    return pages.map(({ path, load, first, early }) => {
       const component = /import\(["'`](.+?)["'`]\)/.exec(String(load))?.[1];
       const name = component && byEntry.get(join(dirname(file), component));
       if (!name) throw new Error(`${file}: ${path} does not load a component`);
       const files = [name, ...importedAtOnce(metafile, name)].filter((one) => !loaded.includes(one));
       const params = Object.fromEntries([...path.matchAll(/:(\w+)/g)].map(([, own = ""]) => [own, `{${own}}`]));
-      return { path, files, ...(first && { first: first(params, new URLSearchParams()) }) };
+      return { path, files, ...(first && { first: first(params, new URLSearchParams()) }), ...(early && { early }) };
     });
   });
   return (await Promise.all(lists)).flat();

@@ -17,6 +17,8 @@ interface Manifest {
     readonly files: readonly string[];
     /** Its first requests, with `%7Bname%7D` for each parameter. */
     readonly first?: readonly string[];
+    /** It does not wait for the API's description. */
+    readonly early?: true;
   }[];
   /** Those of the first page. */
   readonly home: readonly string[];

@@ -24,14 +24,14 @@ interface ShellData {
 function firstRequests(place: ReturnType<typeof placeAt>, search: string): string[] {
   const frame = "/studio/-/frame.json";
   if (place.kind === "home") return [frame, homePath];
-  if (place.kind !== "page" || !place.page.first) return [frame, "/openapi.json"];
+  if (place.kind !== "page") return [frame, "/openapi.json"];
+  const { first = [], early } = place.page;
   const own = Object.entries(place.params).map(
     ([name, value]) => [`%7B${name}%7D`, encodeURIComponent(value)] as const,
   );
-  const filled = place.page.first.map((path) =>
-    own.reduce((text, [name, value]) => text.replaceAll(name, value), path),
-  );
-  return search === "" ? [frame, answersPath(filled)] : [frame];
+  const filled = first.map((path) => own.reduce((text, [name, value]) => text.replaceAll(name, value), path));
+  const answers = search === "" && filled.length > 0 ? [answersPath(filled)] : [];
+  return [frame, ...answers, ...(early ? [] : ["/openapi.json"])];
 }
 
 const placeAt = (pathname: string, files: StudioFiles) => placeOf(ownPath(pathname), [], files.pages);

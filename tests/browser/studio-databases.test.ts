@@ -188,6 +188,39 @@ test("records are added, narrowed by filters, chosen by keys, deleted and brough
   expect(await found("work")).toHaveLength(3);
 });
 
+test("a row is typed from cell to cell, and Tab takes the record that was found", async () => {
+  const firms = { fields: { name: "string" }, indexed_fields: ["name"] };
+  expect((await app.post("/core/dbs.json", { db: { name: "Firms", code: "firms", schema: firms } })).status).toBe(201);
+  for (const name of ["Teehaus Nord", "Bistro"])
+    expect((await app.post("/core/dbs/firms/records.json", { record: { data: { name } } })).status).toBe(201);
+  const sales = { fields: { no: "string", firm: { type: "string", link: "firms" }, note: "string", total: "number" } };
+  expect((await app.post("/core/dbs.json", { db: { name: "Sales", code: "sales", schema: sales } })).status).toBe(201);
+  expect((await app.post("/core/dbs/sales/records.json", { record: { data: { no: "A" } } })).status).toBe(201);
+  await using session = await opened("/studio/core/dbs/sales/records");
+  const { page } = session;
+  const stored = async () => (await found("sales"))[0];
+  await cell(page, "A").click();
+  await page.keyboard.press("F2");
+  await page.keyboard.press("Tab");
+  const firm = page.getByRole("combobox", { name: "Firm" });
+  // What names nothing stays where it is.
+  await firm.fill("nobody");
+  await page.getByRole("option", { name: "No record found." }).waitFor();
+  await page.keyboard.press("Tab");
+  expect(await firm.inputValue()).toBe("nobody");
+  await firm.fill("Tee");
+  await page.keyboard.press("Tab");
+  await page.getByRole("textbox", { name: "Note" }).fill("by hand");
+  await eventually(async () => (await stored()).firm !== undefined);
+  // After Enter, Tab goes on too.
+  await page.keyboard.press("Enter");
+  await eventually(async () => (await stored()).note === "by hand");
+  await page.keyboard.press("Tab");
+  await page.getByRole("textbox", { name: "Total" }).fill("250");
+  await page.keyboard.press("Enter");
+  await eventually(async () => (await stored()).total === 250);
+});
+
 test("a line at the end adds a record with what the filters ask for, a search acts as one types, and ? tells the keys", async () => {
   await database("lines", [{ name: "Ann", city: "Wien" }], {
     fields: { age: "integer", name: { type: "string", required: true }, city: { type: "string", default: "Łódź" } },

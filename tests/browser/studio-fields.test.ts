@@ -47,7 +47,7 @@ async function newTable(page: Page): Promise<void> {
         type: "string",
         choices: [
           { value: "New", color: "sky" },
-          { value: "Done", color: "red" },
+          { value: "Done", color: "plum" },
         ],
         label: { en: "Status" },
       },

@@ -12,6 +12,7 @@ export const pages: StudioPage[] = [
     title: { en: "Records", pl: "Rekordy", de: "Einträge" },
     view: "records/index",
     bar: "own",
+    early: true,
     first: ({ db_id: db = "" }, query) => [
       dbPath(db),
       listOfViews(db),

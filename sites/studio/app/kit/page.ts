@@ -20,6 +20,8 @@ export interface StudioPage {
   /** The list of the item that it belongs to, if its address does not say so: `/cms/sites` for `cms/:site/pages`. */
   readonly of?: string;
   /** Its first requests at this address, sent while the page itself is still loading. */
+  /** It is shown before the API's description has come: nothing in it asks `session.resource` at once. */
+  readonly early?: true;
   readonly first?: (params: Readonly<Record<string, string>>, query: URLSearchParams) => readonly string[];
   readonly load: () => Promise<{ readonly default: Component<{ params: Readonly<Record<string, string>> }> }>;
 }

@@ -40,10 +40,10 @@ class Session {
   /** Settles then. */
   described: Promise<void> = Promise.resolve();
 
-  /** Home, and a page that names its first requests, do not wait for the description: it is as large as the scripts. */
+  /** Home, and a page that says so, do not wait for the description: it is as large as the scripts. */
   async begin(): Promise<void> {
     const own = placeOf(router.path, [], builtIn);
-    const waits = own.kind !== "home" && !(own.kind === "page" && "first" in own.page);
+    const waits = own.kind !== "home" && !(own.kind === "page" && "early" in own.page);
     const document = waits ? get("/openapi.json") : undefined;
     const frame = await get(framePath);
     // The API's own description declares this form.
