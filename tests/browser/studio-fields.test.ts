@@ -68,7 +68,7 @@ async function changeChoice(page: Page): Promise<void> {
   await panel.getByLabel("Value 1").fill("Just in");
   await button(panel, "Names in 3 languages").click();
   await panel.getByLabel("Just in (PL)").fill("Nowe");
-  await button(panel, "Colour of Done, now Red").click();
+  await button(panel, "Colour of Done, now Plum").click();
   await button(panel, "Green").click();
   await button(panel, "Value").click();
   await page.keyboard.type("Late");

@@ -69,10 +69,10 @@ test("lists, forms and records of every resource", async () => {
     const grid = page.getByRole("grid", { name: plural, exact: true });
     await grid.waitFor();
     expect(await grid.getByRole("columnheader").count()).toBeGreaterThan(1);
-    const make = resource.path === "/account/users" ? "Invite a person" : `New ${singular}`;
-    expect([resource.path, await called(page, make).count()]).toEqual([resource.path, 1]);
+    const maker = resource.path === "/account/users" ? "Invite a person" : `New ${singular}`;
+    expect([resource.path, await called(page, maker).count()]).toEqual([resource.path, 1]);
 
-    await called(page, make).click();
+    await called(page, maker).click();
     // People are invited, by mail or by a link, on one page.
     if (["/account/users", "/account/invitations"].includes(resource.path)) {
       await page.getByRole("heading", { level: 1, name: "Invite a person", exact: true }).waitFor();

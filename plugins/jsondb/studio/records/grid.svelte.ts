@@ -166,9 +166,6 @@ export class Grid {
     return true;
   }
 
-  /** A cell was just saved: Tab leads to the next one, until one moves by other keys. */
-  isEntering = false;
-
   /** The next cell of the row that can be changed, or with -1 the one before: Tab leads there from an input. */
   editBeside(step: 1 | -1): boolean {
     const { row, column } = this.active;

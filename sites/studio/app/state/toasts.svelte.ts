@@ -36,8 +36,6 @@ class Toasts {
   /** By the paths of what is to be deleted: lists leave them out already. Undefined once it is done. */
   deleting = $state.raw<ReadonlyMap<string, Deletion | undefined>>(new Map());
   private last = 0;
-  /** The last that can be taken back. */
-  private offered = 0;
 
   begin(): void {
     // A page that is closed does at once what it has promised.
@@ -76,9 +74,7 @@ class Toasts {
 
   /** News of what is done already, which `undo` takes back. */
   offerUndo(words: string, undo: () => void): void {
-    // The one before is old news: whoever types into one cell after another would be covered by them.
-    this.close(this.offered);
-    const id = (this.offered = this.show(
+    const id = this.show(
       {
         words,
         isError: false,
@@ -88,7 +84,7 @@ class Toasts {
         },
       },
       undoMs,
-    ));
+    );
   }
 
   /** Deletes in ten seconds, unless the person takes it back. */
