@@ -196,6 +196,15 @@ test("what becomes paid is sent to an address that is typed in the step; why it 
   expect(remote.at("/paid")).toEqual([]);
   await button(page, "Publish and switch on").click();
   await page.getByText("Live", { exact: true }).waitFor();
+  // Its starts are stored after the flow.
+  await eventually(
+    async () =>
+      (await app.get("/account/webhooks.json?limit=200")).json.some(
+        (one: { target_code: string; active: boolean }) =>
+          one.active && one.target_code !== null && one.target_code.includes("paid"),
+      ),
+    "the start",
+  );
   await app.patch(`/core/dbs/sales/records/${sale.id}.json`, { record: { data: { ...data, status: "paid" } } });
   await page.getByRole("link", { name: "Runs", exact: true }).last().click();
   await page.getByRole("list", { name: "Runs" }).getByRole("link", { name: /^S-1/ }).click();
