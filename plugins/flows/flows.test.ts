@@ -229,6 +229,12 @@ describe("a flow that was mended", () => {
     expect([status, json.error]).toEqual([409, expect.stringContaining("are others now")]);
   });
 
+  test("is the present one alone: any other word is refused", async () => {
+    const { id } = await failing([get, call()]);
+    const { status, json } = await app.post(`/connect/flow_processes/${id}/retry.json?program=old`);
+    expect([status, json]).toEqual([422, { program: ["must be current"] }]);
+  });
+
   test("is refused while it is off", async () => {
     const { code, id } = await failing([get, call()]);
     expect((await app.patch(`/connect/flows/${code}.json`, { flow: { active: false } })).status).toBe(200);

@@ -1,4 +1,17 @@
-import { answer, badRequest, isDateTime, isDay, list, notFound, ok, pageOf, pageQuery, route, Type } from "platform";
+import {
+  answer,
+  badRequest,
+  invalid,
+  isDateTime,
+  isDay,
+  list,
+  notFound,
+  ok,
+  pageOf,
+  pageQuery,
+  route,
+  Type,
+} from "platform";
 import { uuidOf, type Route } from "platform";
 import { FlowProcess } from "../answers.ts";
 import type { FlowContext } from "../context.ts";
@@ -143,8 +156,11 @@ export function processRoutes(ctx: FlowContext): Route[] {
         answers: { 200: FlowProcess },
         responses: { 200: { ...processExample, status: "pending", data: null, finished_at: null } },
       },
-      async ({ caller, params, query }) =>
-        ok(await retryProcess(ctx, caller, uuidOf(params.id), query.get("program") === "current")),
+      async ({ caller, params, query }) => {
+        const program = query.get("program");
+        if (program !== null && program !== "current") throw invalid({ program: ["must be current"] });
+        return ok(await retryProcess(ctx, caller, uuidOf(params.id), program !== null));
+      },
     ),
     route(
       "POST",

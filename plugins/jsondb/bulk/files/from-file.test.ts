@@ -52,10 +52,15 @@ describe("a database of a file", () => {
     ]);
   });
 
-  test("has choices of few values, however they are capitalised, and the kinds that somebody says", async () => {
+  test("has choices of few values where that is said, however they are capitalised, and other kinds", async () => {
     const file =
       "Nr;Status;Tags;Tel\n1;offen;a, b;030 123\n2;Bezahlt;b;\n3;bezahlt ;;\n4;offen;c;\n5;offen;c;\n6;Offen;c;\n7;storniert;c;\n";
-    const formats = { Tags: { type: "list", kind: "choice" }, Tel: { type: "string", kind: "phone" } };
+    expect((await made("Unsaid", file, {})).fields.status).toEqual({ type: "string", label: "Status" });
+    const formats = {
+      Status: { kind: "choice" },
+      Tags: { type: "list", kind: "choice" },
+      Tel: { type: "string", kind: "phone" },
+    };
     const { fields, data } = await made("States", file, { formats: JSON.stringify(formats) });
     expect(fields.status).toEqual({
       type: "string",

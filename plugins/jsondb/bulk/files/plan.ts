@@ -28,7 +28,7 @@ export function planOf({ columns }: Preview, { mapping, formats }: Pick<FilePara
   checkNames(columns, { mapping, formats });
   const planned = columns.flatMap((column): Planned[] => {
     const field = mapping?.has(column.name) ? mapping.get(column.name) : column.field;
-    return field ? [{ column, field, format: { ...column.format, ...formats?.get(column.name) } }] : [];
+    return field ? [{ column, field, format: { ...unasked(column.format), ...formats?.get(column.name) } }] : [];
   });
   checkFields(planned);
   checkChoices(planned);
@@ -38,6 +38,11 @@ export function planOf({ columns }: Preview, { mapping, formats }: Pick<FilePara
     mapping: new Map(columns.map(({ name }) => [name, known.get(name) ?? null])),
     formats: new Map(planned.map(({ column, format }) => [column.name, format])),
   };
+}
+
+/** Choices refuse other values later: a guess alone makes none, whoever has seen it says it. */
+function unasked({ kind, ...marks }: Format): Format {
+  return kind === undefined || kind === "choice" ? marks : { ...marks, kind };
 }
 
 function checkNames(
