@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { startTestApp, type TestApp } from "../../tests/harness.ts";
-import { begins } from "./app/begins.ts";
+import begins from "./app/kit/list/text/en.json" with { type: "json" };
 import { exampleAddress, exampleValues, type Example, type Examples } from "./app/resources/examples.ts";
 import { filled, resourcesOf, type Resource } from "./app/resources/resources.ts";
 import { unlisted } from "./app/resources/names.ts";

@@ -43,7 +43,7 @@ describe("privileges", () => {
 
   test("say what they allow in the language of the Studio, as far as it knows them", () => {
     expect(docOf(privilege("dbs"), "pl")).toBe("tabele i ich rekordy");
-    expect(docOf(privilege("apps"), "en")).toBe("what apps allows");
+    expect(docOf(privilege("apps"), "en")).toBe("create and change web apps");
     expect(docOf(privilege("shopping"), "de")).toBe("what shopping allows");
   });
 });
