@@ -195,6 +195,7 @@ async function bundle(styles: Map<string, string>): Promise<Bundled> {
     legalComments: "none",
     alias: {
       "studio/exact": join(app, "server/exact.ts"),
+      "studio/page": join(app, "kit/page.ts"),
       "studio/when": join(app, "when.ts"),
       studio: join(app, "kit/index.ts"),
     },

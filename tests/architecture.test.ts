@@ -204,8 +204,9 @@ const rules: readonly Rule[] = [
       packages.find((name) => {
         const packageName = /^(?:@[^/]+\/)?[^/]+/.exec(name)?.[0] ?? "";
         return (
-          !/^(platform|platform\/studio|studio|studio\/(?:exact|when)|studio:pages|bun|(bun|node):.*)$/.test(name) &&
-          !Object.hasOwn(dependencies, packageName)
+          !/^(platform|platform\/studio|studio|studio\/(?:exact|page|when)|studio:pages|bun|(bun|node):.*)$/.test(
+            name,
+          ) && !Object.hasOwn(dependencies, packageName)
         );
       }),
     finds: [

@@ -60,6 +60,7 @@ test("deno.json names the modules that plugins of PLUGINS_DIR import", async () 
     "bun:test": "./tests/deno/bun-test.ts",
     platform: "./runtime/sdk.ts",
     "studio/exact": "./sites/studio/app/server/exact.ts",
+    "studio/page": "./sites/studio/app/kit/page.ts",
     "studio/when": "./sites/studio/app/when.ts",
   };
   expect(imports).toEqual({ ...Object.fromEntries(names), ...ours });

@@ -1,4 +1,4 @@
-import type { StudioPage } from "studio";
+import { page, type StudioPage } from "studio/page";
 
 const privilege = "users";
 const person = () => import("./people/Person.svelte");
@@ -7,84 +7,41 @@ const unit = () => import("./people/Unit.svelte");
 const units = () => import("./people/Units.svelte");
 
 export const pages: StudioPage[] = [
-  {
-    path: "account/people",
-    title: { en: "People", pl: "Osoby", de: "Personen" },
-    privilege,
-    load: () => import("./people/People.svelte"),
-  },
-  {
-    path: "account/people/new",
-    title: { en: "Invite a person", pl: "Zaproś osobę", de: "Person einladen" },
-    privilege,
-    load: invite,
-  },
-  { path: "account/people/:id", title: { en: "Person", pl: "Osoba", de: "Person" }, privilege, load: person },
-  { path: "account/teams", title: { en: "Teams", pl: "Zespoły", de: "Teams" }, privilege, load: units },
-  { path: "account/teams/new", title: { en: "New team", pl: "Nowy zespół", de: "Neues Team" }, privilege, load: unit },
-  { path: "account/teams/:id", title: { en: "Team", pl: "Zespół", de: "Team" }, privilege, load: unit },
-  {
-    path: "account/departments",
-    title: { en: "Departments", pl: "Działy", de: "Abteilungen" },
-    privilege,
-    load: units,
-  },
-  {
-    path: "account/departments/new",
-    title: { en: "New department", pl: "Nowy dział", de: "Neue Abteilung" },
-    privilege,
-    load: unit,
-  },
-  { path: "account/departments/:id", title: { en: "Department", pl: "Dział", de: "Abteilung" }, privilege, load: unit },
-  { path: "account/groups", title: { en: "Groups", pl: "Grupy", de: "Gruppen" }, privilege, load: units },
-  {
-    path: "account/groups/new",
-    title: { en: "New group", pl: "Nowa grupa", de: "Neue Gruppe" },
-    privilege,
-    load: unit,
-  },
-  { path: "account/groups/:id", title: { en: "Group", pl: "Grupa", de: "Gruppe" }, privilege, load: unit },
-  {
-    path: "account/access",
-    title: { en: "Access", pl: "Dostęp", de: "Zugriff" },
-    privilege,
-    load: () => import("./access/Access.svelte"),
-  },
-  {
-    path: "account/invitations/new",
-    title: { en: "Invite a person", pl: "Zaproś osobę", de: "Person einladen" },
-    privilege,
-    load: invite,
-  },
-  {
-    path: "account/invitations",
-    title: { en: "Invitations", pl: "Zaproszenia", de: "Einladungen" },
-    privilege,
-    load: () => import("./sign-in/Invitations.svelte"),
-  },
-  {
-    path: "account/invitations/:id",
-    title: { en: "Invitation", pl: "Zaproszenie", de: "Einladung" },
-    privilege,
-    load: () => import("./sign-in/Invitation.svelte"),
-  },
-  {
-    path: "account/sign_in_providers/:id",
-    title: { en: "Sign-in provider", pl: "Dostawca logowania", de: "Anmeldeanbieter" },
-    privilege: "sign_in_providers",
-    load: () => import("./sign-in/Provider.svelte"),
-  },
-  {
-    path: "account/settings",
+  page("account/people", ["People", "Osoby", "Personen"], () => import("./people/People.svelte"), { privilege }),
+  page("account/people/new", ["Invite a person", "Zaproś osobę", "Person einladen"], invite, { privilege }),
+  page("account/people/:id", ["Person", "Osoba", "Person"], person, { privilege }),
+  page("account/teams", ["Teams", "Zespoły", "Teams"], units, { privilege }),
+  page("account/teams/new", ["New team", "Nowy zespół", "Neues Team"], unit, { privilege }),
+  page("account/teams/:id", ["Team", "Zespół", "Team"], unit, { privilege }),
+  page("account/departments", ["Departments", "Działy", "Abteilungen"], units, { privilege }),
+  page("account/departments/new", ["New department", "Nowy dział", "Neue Abteilung"], unit, { privilege }),
+  page("account/departments/:id", ["Department", "Dział", "Abteilung"], unit, { privilege }),
+  page("account/groups", ["Groups", "Grupy", "Gruppen"], units, { privilege }),
+  page("account/groups/new", ["New group", "Nowa grupa", "Neue Gruppe"], unit, { privilege }),
+  page("account/groups/:id", ["Group", "Grupa", "Gruppe"], unit, { privilege }),
+  page("account/access", ["Access", "Dostęp", "Zugriff"], () => import("./access/Access.svelte"), { privilege }),
+  page("account/invitations/new", ["Invite a person", "Zaproś osobę", "Person einladen"], invite, { privilege }),
+  page(
+    "account/invitations",
+    ["Invitations", "Zaproszenia", "Einladungen"],
+    () => import("./sign-in/Invitations.svelte"),
+    { privilege },
+  ),
+  page(
+    "account/invitations/:id",
+    ["Invitation", "Zaproszenie", "Einladung"],
+    () => import("./sign-in/Invitation.svelte"),
+    { privilege },
+  ),
+  page(
+    "account/sign_in_providers/:id",
+    ["Sign-in provider", "Dostawca logowania", "Anmeldeanbieter"],
+    () => import("./sign-in/Provider.svelte"),
+    { privilege: "sign_in_providers" },
+  ),
+  page("account/settings", ["Settings", "Ustawienia", "Einstellungen"], () => import("./settings/Settings.svelte"), {
     icon: "settings",
-    title: { en: "Settings", pl: "Ustawienia", de: "Einstellungen" },
     privilege: "settings",
-    load: () => import("./settings/Settings.svelte"),
-  },
-  {
-    path: "account/me",
-    icon: "user",
-    title: { en: "My account", pl: "Moje konto", de: "Mein Konto" },
-    load: () => import("./me/Me.svelte"),
-  },
+  }),
+  page("account/me", ["My account", "Moje konto", "Mein Konto"], () => import("./me/Me.svelte"), { icon: "user" }),
 ];

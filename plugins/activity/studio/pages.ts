@@ -1,18 +1,8 @@
-import type { StudioPage } from "studio";
+import { page, type StudioPage } from "studio/page";
 
 const privilege = "activity";
 
 export const pages: StudioPage[] = [
-  {
-    path: "account/activity",
-    title: { en: "Activity", pl: "Aktywność", de: "Aktivität" },
-    privilege,
-    load: () => import("./Entries.svelte"),
-  },
-  {
-    path: "account/activity/:id",
-    title: { en: "Entry", pl: "Wpis", de: "Eintrag" },
-    privilege,
-    load: () => import("./Entry.svelte"),
-  },
+  page("account/activity", ["Activity", "Aktywność", "Aktivität"], () => import("./Entries.svelte"), { privilege }),
+  page("account/activity/:id", ["Entry", "Wpis", "Eintrag"], () => import("./Entry.svelte"), { privilege }),
 ];

@@ -1,4 +1,4 @@
-import type { StudioPage } from "studio";
+import { page, type StudioPage } from "studio/page";
 
 const app = {
   title: { en: "App", pl: "Aplikacja", de: "App" },
@@ -10,10 +10,5 @@ const app = {
 export const pages: StudioPage[] = [
   { ...app, path: "core/apps/:id", view: "apps/show" },
   { ...app, path: "core/apps/:id/:part" },
-  {
-    path: "core/apps/new",
-    title: { en: "New app", pl: "Nowa aplikacja", de: "Neue App" },
-    privilege: "apps",
-    load: () => import("./New.svelte"),
-  },
+  page("core/apps/new", ["New app", "Nowa aplikacja", "Neue App"], () => import("./New.svelte"), { privilege: "apps" }),
 ];

@@ -1,10 +1,7 @@
-import type { StudioPage } from "studio";
+import { page, type StudioPage } from "studio/page";
 
 export const pages: StudioPage[] = [
-  {
-    path: "account/backups",
-    title: { en: "Backups", pl: "Kopie zapasowe", de: "Sicherungen" },
+  page("account/backups", ["Backups", "Kopie zapasowe", "Sicherungen"], () => import("./Backups.svelte"), {
     privilege: "backups",
-    load: () => import("./Backups.svelte"),
-  },
+  }),
 ];

@@ -1,25 +1,12 @@
-import type { StudioPage } from "studio";
+import { page, type StudioPage } from "studio/page";
 
 const load = () => import("./Connector.svelte");
 const privilege = "flows";
 
 export const pages: StudioPage[] = [
-  {
-    path: "connect/connectors",
-    title: { en: "Connections", pl: "Połączenia", de: "Verbindungen" },
+  page("connect/connectors", ["Connections", "Połączenia", "Verbindungen"], () => import("./Connectors.svelte"), {
     privilege,
-    load: () => import("./Connectors.svelte"),
-  },
-  {
-    path: "connect/connectors/new",
-    title: { en: "New connection", pl: "Nowe połączenie", de: "Neue Verbindung" },
-    privilege,
-    load,
-  },
-  {
-    path: "connect/connectors/:code",
-    title: { en: "Connection", pl: "Połączenie", de: "Verbindung" },
-    privilege,
-    load,
-  },
+  }),
+  page("connect/connectors/new", ["New connection", "Nowe połączenie", "Neue Verbindung"], load, { privilege }),
+  page("connect/connectors/:code", ["Connection", "Połączenie", "Verbindung"], load, { privilege }),
 ];

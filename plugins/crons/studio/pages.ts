@@ -1,24 +1,11 @@
-import type { StudioPage } from "studio";
+import { page, type StudioPage } from "studio/page";
 
 const privilege = "crons";
 
 export const pages: StudioPage[] = [
-  {
-    path: "account/crons",
-    title: { en: "Schedules", pl: "Harmonogramy", de: "Zeitpläne" },
+  page("account/crons", ["Schedules", "Harmonogramy", "Zeitpläne"], () => import("./Crons.svelte"), { privilege }),
+  page("account/crons/new", ["New schedule", "Nowy harmonogram", "Neuer Zeitplan"], () => import("./Cron.svelte"), {
     privilege,
-    load: () => import("./Crons.svelte"),
-  },
-  {
-    path: "account/crons/new",
-    title: { en: "New schedule", pl: "Nowy harmonogram", de: "Neuer Zeitplan" },
-    privilege,
-    load: () => import("./Cron.svelte"),
-  },
-  {
-    path: "account/crons/:id",
-    title: { en: "Schedule", pl: "Harmonogram", de: "Zeitplan" },
-    privilege,
-    load: () => import("./Cron.svelte"),
-  },
+  }),
+  page("account/crons/:id", ["Schedule", "Harmonogram", "Zeitplan"], () => import("./Cron.svelte"), { privilege }),
 ];

@@ -1,42 +1,25 @@
-import type { StudioPage } from "studio";
+import { page, type StudioPage } from "studio/page";
 import { rowsFor } from "./processes/rows.ts";
 
 const privilege = "flows";
 
 export const pages: StudioPage[] = [
-  {
-    path: "connect/flows",
-    title: { en: "Flows", pl: "Przepływy", de: "Abläufe" },
-    privilege,
-    load: () => import("./flow/Flows.svelte"),
-  },
-  {
-    path: "connect/flows/:id",
-    title: { en: "Flow", pl: "Przepływ", de: "Ablauf" },
+  page("connect/flows", ["Flows", "Przepływy", "Abläufe"], () => import("./flow/Flows.svelte"), { privilege }),
+  page("connect/flows/:id", ["Flow", "Przepływ", "Ablauf"], () => import("./flow/Flow.svelte"), {
     privilege,
     view: "flows/show",
     bar: "own",
-    load: () => import("./flow/Flow.svelte"),
-  },
-  {
-    path: "connect/flows/new",
-    title: { en: "New flow", pl: "Nowy przepływ", de: "Neuer Ablauf" },
+  }),
+  page("connect/flows/new", ["New flow", "Nowy przepływ", "Neuer Ablauf"], () => import("./flow/New.svelte"), {
     privilege,
     bar: "own",
-    load: () => import("./flow/New.svelte"),
-  },
-  {
-    path: "connect/processes",
-    title: { en: "Runs", pl: "Uruchomienia", de: "Durchläufe" },
+  }),
+  page("connect/processes", ["Runs", "Uruchomienia", "Durchläufe"], () => import("./processes/Processes.svelte"), {
     privilege,
     first: (_, query) => [rowsFor(query)],
-    load: () => import("./processes/Processes.svelte"),
-  },
-  {
-    path: "connect/processes/:id",
-    title: { en: "Run", pl: "Uruchomienie", de: "Durchlauf" },
+  }),
+  page("connect/processes/:id", ["Run", "Uruchomienie", "Durchlauf"], () => import("./processes/Process.svelte"), {
     privilege,
     view: "flow_processes/show",
-    load: () => import("./processes/Process.svelte"),
-  },
+  }),
 ];

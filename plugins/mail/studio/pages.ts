@@ -1,25 +1,14 @@
-import type { StudioPage } from "studio";
+import { page, type StudioPage } from "studio/page";
 
 const privilege = "mails";
 
 export const pages: StudioPage[] = [
-  {
-    path: "account/mail_server",
+  page("account/mail_server", ["Mail server", "Serwer poczty", "Mailserver"], () => import("./Server.svelte"), {
     icon: "send",
-    title: { en: "Mail server", pl: "Serwer poczty", de: "Mailserver" },
     privilege,
-    load: () => import("./Server.svelte"),
-  },
-  {
-    path: "account/mails",
-    title: { en: "Mails", pl: "Wiadomości", de: "E-Mails" },
+  }),
+  page("account/mails", ["Mails", "Wiadomości", "E-Mails"], () => import("./Mails.svelte"), { privilege }),
+  page("account/mail_texts/:id", ["Mail text", "Treść wiadomości", "E-Mail-Text"], () => import("./Text.svelte"), {
     privilege,
-    load: () => import("./Mails.svelte"),
-  },
-  {
-    path: "account/mail_texts/:id",
-    title: { en: "Mail text", pl: "Treść wiadomości", de: "E-Mail-Text" },
-    privilege,
-    load: () => import("./Text.svelte"),
-  },
+  }),
 ];

@@ -1,25 +1,12 @@
-import type { StudioPage } from "studio";
+import { page, type StudioPage } from "studio/page";
 
 const load = () => import("./Token.svelte");
 const privilege = "api_tokens";
 
 export const pages: StudioPage[] = [
-  {
-    path: "account/tokens",
-    title: { en: "Access tokens", pl: "Tokeny dostępu", de: "Zugriffstoken" },
+  page("account/tokens", ["Access tokens", "Tokeny dostępu", "Zugriffstoken"], () => import("./Tokens.svelte"), {
     privilege,
-    load: () => import("./Tokens.svelte"),
-  },
-  {
-    path: "account/tokens/new",
-    title: { en: "New access token", pl: "Nowy token dostępu", de: "Neues Zugriffstoken" },
-    privilege,
-    load,
-  },
-  {
-    path: "account/tokens/:id",
-    title: { en: "Access token", pl: "Token dostępu", de: "Zugriffstoken" },
-    privilege,
-    load,
-  },
+  }),
+  page("account/tokens/new", ["New access token", "Nowy token dostępu", "Neues Zugriffstoken"], load, { privilege }),
+  page("account/tokens/:id", ["Access token", "Token dostępu", "Zugriffstoken"], load, { privilege }),
 ];

@@ -19,11 +19,21 @@ export interface StudioPage {
   readonly bar?: "own";
   /** The list of the item that it belongs to, if its address does not say so: `/cms/sites` for `cms/:site/pages`. */
   readonly of?: string;
-  /** Its first requests at this address, sent while the page itself is still loading. */
   /** It is shown before the API's description has come: nothing in it asks `session.resource` at once. */
   readonly early?: true;
+  /** Its first requests at this address, sent while the page itself is still loading. */
   readonly first?: (params: Readonly<Record<string, string>>, query: URLSearchParams) => readonly string[];
   readonly load: () => Promise<{ readonly default: Component<{ params: Readonly<Record<string, string>> }> }>;
+}
+
+/** One of them; `title` in English, Polish and German. */
+export function page(
+  path: string,
+  [en, pl, de]: readonly [en: string, pl: string, de: string],
+  load: StudioPage["load"],
+  more: Omit<StudioPage, "path" | "title" | "load"> = {},
+): StudioPage {
+  return { path, title: { en, pl, de }, load, ...more };
 }
 
 /** A page of a plugin from PLUGINS_DIR: `definePlugin({ studio })`. */
