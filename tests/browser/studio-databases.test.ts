@@ -221,6 +221,64 @@ test("a row is typed from cell to cell, and Tab takes the record that was found"
   expect((await stored()).note).toBe("by hand");
 });
 
+test("Enter goes down and Tab to the right, Esc lets Tab leave, and a new row waits for the server", async () => {
+  await database("tabs", [
+    { name: "Ann", city: "Ulm", age: 1 },
+    { name: "Bob", city: "Wien", age: 2 },
+  ]);
+  await using session = await opened("/studio/core/dbs/tabs/records?sort=name");
+  const { page } = session;
+  const isActive = (text: string) =>
+    eventually(() => cell(page, text).evaluate((one) => one === one.ownerDocument.activeElement));
+  await cell(page, "Ann").click();
+  await page.keyboard.press("F2");
+  await page.keyboard.type("e");
+  await page.keyboard.press("Enter");
+  await isActive("Bob");
+  await cell(page, "Anne").waitFor();
+  await page.keyboard.press("Tab");
+  await isActive("Wien");
+  await page.keyboard.press("Shift+Tab");
+  await page.keyboard.press("Shift+Tab");
+  await page.keyboard.press("ArrowLeft");
+  expect(await grid(page).locator("[aria-rowindex='2'] :focus, [aria-rowindex='2']:focus").count()).toBe(1);
+  await cell(page, "Wien").click();
+  await page.keyboard.press("Escape");
+  await page.keyboard.press("Tab");
+  expect(await grid(page).locator(":focus").count()).toBe(0);
+
+  // News of one kind is one message, which takes back one after the other.
+  await cell(page, "Ulm").click();
+  await page.keyboard.press("Delete");
+  await page.getByRole("status").getByText("Records changed: 1").waitFor();
+  await page.keyboard.press("ArrowDown");
+  await page.keyboard.press("Delete");
+  const news = page.getByRole("status").locator(".toast", { hasText: "Records changed: 1" });
+  await news.getByText("2", { exact: true }).waitFor();
+  expect(await news.getByText("Records changed: 1").count()).toBe(1);
+  await news.getByRole("button", { name: "Undo" }).click();
+  await cell(page, "Wien").waitFor();
+  expect((await found("tabs", "?sort=name")).map(({ city }: { city?: unknown }) => city ?? null)).toEqual([
+    null,
+    "Wien",
+  ]);
+  await news.getByRole("button", { name: "Undo" }).click();
+  await cell(page, "Ulm").waitFor();
+
+  await page.getByRole("button", { name: "Add a record here" }).click();
+  await page.getByRole("textbox", { name: "Name" }).fill("Cid");
+  await page.context().setOffline(true);
+  await page.keyboard.press("Tab");
+  await page.getByRole("textbox", { name: "City" }).fill("Graz");
+  await page.keyboard.press("Tab");
+  await page.getByRole("textbox", { name: "Age" }).fill("3");
+  await page.context().setOffline(false);
+  await page.keyboard.press("Enter");
+  await eventually(async () => (await found("tabs", "?q=Cid"))[0]?.age === 3);
+  expect(await found("tabs", "?q=Cid")).toMatchObject([{ name: "Cid", city: "Graz", age: 3 }]);
+  await cell(page, "Graz").waitFor();
+});
+
 test("a line at the end adds a record with what the filters ask for, a search acts as one types, and ? tells the keys", async () => {
   await database("lines", [{ name: "Ann", city: "Wien" }], {
     fields: { age: "integer", name: { type: "string", required: true }, city: { type: "string", default: "Łódź" } },
@@ -330,6 +388,12 @@ test("values are shown by the kind of their field, cells are changed by pickers,
   await page.getByRole("textbox", { name: "Vat" }).fill("7");
   await page.keyboard.press("Enter");
   await eventually(async () => (await stored()).vat === 0.07);
+  // A day is typed as people of the language write it, and what is meant is said.
+  await cell(page, "Jan 31, 2026").dblclick();
+  await page.getByRole("textbox", { name: "Due" }).fill("12/24/2026");
+  await page.getByText("= Dec 24, 2026").waitFor();
+  await page.keyboard.press("Enter");
+  await eventually(async () => (await stored()).due === "2026-12-24");
 
   await page.getByRole("button", { name: "Add field" }).click();
   await page.getByRole("searchbox", { name: /^What kind of field/ }).fill("deadline");

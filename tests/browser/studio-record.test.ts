@@ -230,6 +230,28 @@ test("who else has the record open is seen, until they leave", async () => {
   expect([mine.faults, theirs.faults]).toEqual([[], []]);
 });
 
+test("who may not read a linked table is told so: in the cell, in the record, and where one would choose", async () => {
+  const access = [{ to: "role:admin", may: "read" }];
+  await made("/core/dbs.json", {
+    db: { name: "Vault", code: "vault", schema: { fields: { name: "string" } }, access },
+  });
+  const schema = { fields: { no: "string", secret: { type: "string", link: "vault" } } };
+  await made("/core/dbs.json", { db: { name: "Cases", code: "cases", schema } });
+  const secret = await record("vault", { name: "Gold" });
+  const id = await record("cases", { no: "C-1", secret });
+  const password = "correct horse battery";
+  await person(app, { login: "kai", role: "user", password, privileges: ["dbs"] });
+  await using theirs = await studio.signedIn({ login: "kai", password, at: at("cases", id) });
+  const { page } = theirs;
+  const panel = panelOf(page, "C-1");
+  await panel.getByText("Not visible to you").waitFor();
+  await page.getByRole("grid", { name: "Records" }).getByText("Not visible to you").waitFor();
+  expect(await page.getByText("Gold").count()).toBe(0);
+  await panel.getByRole("button", { name: "Edit Secret" }).click();
+  await panel.getByRole("combobox", { name: /Secret/ }).fill("Go");
+  await panel.getByRole("option", { name: "Not visible to you" }).waitFor();
+});
+
 test("one picture is one file, shown small", async () => {
   const fields = { name: "string", picture: { type: "string", format: "file", label: "Picture" } };
   await made("/core/dbs.json", { db: { name: "Teas", code: "teas", schema: { fields } } });

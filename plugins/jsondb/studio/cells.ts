@@ -113,7 +113,28 @@ export function typedValue(type: FieldType | undefined, text: string, before?: u
   )
     return numberOf(plainNumber(text, language), type === "integer");
   if (type === "list") return { value: listOf(text) };
-  return { value: type === "date" || type === "time" || type === "datetime" ? text.trim() : text };
+  if (type === "date") return { value: dayTyped(text, language) || text.trim() };
+  return { value: type === "time" || type === "datetime" ? text.trim() : text };
+}
+
+/** A day as people write it, here one as an example: 12/31/2026, 31.12.2026. */
+export function dayForm(language: string, day = "2026-12-31"): string {
+  const [year = "", month = "", date = ""] = day.split("-");
+  return language === "en" ? `${Number(month)}/${Number(date)}/${year}` : `${date}.${month}.${year}`;
+}
+
+/** The day that is meant, as 2026-12-31; "" if none is. In English the month stands before a `/`, where it can. */
+export function dayTyped(text: string, language = ""): string {
+  const parts = text.slice(0, 20).replaceAll(" ", "").split(/[-./]/);
+  if (parts.length !== 3 || !parts.every((part) => /^\d{1,4}$/.test(part))) return "";
+  const [first = 0, second = 0, third = 0] = parts.map(Number);
+  const isYearFirst = parts[0]?.length === 4;
+  const isMonthFirst = second > 12 || (language === "en" && text.includes("/") && first <= 12);
+  const given = isYearFirst ? first : third < 100 ? 2000 + third : third;
+  const [month, day] = isYearFirst ? [second, third] : isMonthFirst ? [first, second] : [second, first];
+  const found = new Date(Date.UTC(given, month - 1, day));
+  const isThere = given >= 1000 && found.getUTCMonth() === month - 1 && found.getUTCDate() === day;
+  return isThere ? found.toISOString().slice(0, 10) : "";
 }
 
 /** As JSON, or with commas between the items. */

@@ -20,6 +20,8 @@ import {
   canEditInCell,
   cellText,
   changedFields,
+  dayForm,
+  dayTyped,
   meantBy,
   plainText,
   rowOf,
@@ -67,6 +69,30 @@ const row = (data: Record<string, unknown>): Row => ({
   table_name: null,
   created_at: "2026-01-01T00:00:00Z",
   updated_at: "2026-01-01T00:00:00Z",
+});
+
+describe("a day as people write it", () => {
+  test.each([
+    ["24.12.2026", "de", "2026-12-24"],
+    ["3.4.26", "pl", "2026-04-03"],
+    ["12/24/2026", "en", "2026-12-24"],
+    ["3/4/2026", "en", "2026-03-04"],
+    ["24/12/2026", "en", "2026-12-24"],
+    ["3/4/2026", "de", "2026-04-03"],
+    ["12/24/2026", "de", "2026-12-24"],
+    [" 2026-1-2 ", "en", "2026-01-02"],
+    ["31.02.2026", "de", ""],
+    ["1.2.202", "de", ""],
+    ["soon", "en", ""],
+    ["1.2", "de", ""],
+  ])("%s in %s is %j", (text, language, day) => {
+    expect(dayTyped(text, language)).toBe(day);
+    expect(typedValue("date", text, undefined, language)).toEqual({ value: day || text.trim() });
+  });
+  test("is read as it is shown", () => {
+    for (const language of ["en", "de", "pl"])
+      expect(dayTyped(dayForm(language, "2026-02-03"), language)).toBe("2026-02-03");
+  });
 });
 
 describe("a spreadsheet's clipboard", () => {

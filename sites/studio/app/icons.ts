@@ -38,6 +38,7 @@ import keyRound from "lucide-static/icons/key-round.svg";
 import link from "lucide-static/icons/link.svg";
 import list from "lucide-static/icons/list.svg";
 import listFilter from "lucide-static/icons/list-filter.svg";
+import lock from "lucide-static/icons/lock.svg";
 import mail from "lucide-static/icons/mail.svg";
 import maximize2 from "lucide-static/icons/maximize-2.svg";
 import menu from "lucide-static/icons/menu.svg";
@@ -145,6 +146,7 @@ export const icons = {
   layout: panelsTopLeft,
   left: arrowLeft,
   link,
+  lock,
   menu,
   minus,
   open: maximize2,

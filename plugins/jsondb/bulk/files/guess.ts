@@ -55,8 +55,8 @@ export const mostDoubts = 20;
 const shownChars = 200;
 /** Beyond so many characters, or with line breaks, a column holds texts. */
 const longString = 200;
-/** A few values of a long column may be mistakes. */
-const tolerance = { values: 20, share: 0.95 } as const;
+/** As many values may be mistakes: of a short column a fifth, up to three; of a long one a twentieth. */
+const mistakesIn = (count: number) => Math.max(Math.min(3, Math.floor(count / 5)), Math.floor(count / 20));
 const sample = 200;
 
 const words: readonly (readonly [yes: string, no: string])[] = [
@@ -84,10 +84,7 @@ export function columnOf(values: readonly Value[], wanted: FieldType | undefined
     return [{ ...candidate, read, fits: countOf(values, read) }];
   });
   const most = Math.max(0, ...tried.map(({ fits }) => fits));
-  const isEnough =
-    wanted !== undefined ||
-    most === values.length ||
-    (values.length >= tolerance.values && most >= values.length * tolerance.share);
+  const isEnough = wanted !== undefined || most >= values.length - mistakesIn(values.length);
   return { values, best: most > 0 && isEnough ? tried.filter(({ fits }) => fits === most) : [] };
 }
 

@@ -103,6 +103,15 @@ describe("the type and format of a column", () => {
       [{ row: 41, value: "n/a", why: "is no whole number: a whole number like 1234 is expected" }],
     ]);
     expect((await column(["1", "2", "n/a"])).type).toBe("string");
+    // In a short one by far the most decide: a fifth may be mistakes, up to three.
+    const short = await column(["1,50", "2,00", "on request", "3,25", "4,00"]);
+    expect([short.type, short.doubtful.map(({ row, value }) => [row, value])]).toEqual(["number", [[3, "on request"]]]);
+    const dates = (wrong: number) => [
+      ...Array.from({ length: 10 }, (_, at) => `${at + 10}.01.2026`),
+      ...Array<string>(wrong).fill("soon"),
+    ];
+    expect((await column(dates(2))).type).toBe("date");
+    expect((await column(dates(3))).type).toBe("string");
   });
 
   test("reads times in UTC where the head of the column says so", async () => {

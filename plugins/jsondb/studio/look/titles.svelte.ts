@@ -1,8 +1,9 @@
 /** The titles of linked records, read in batches when somebody sees them, and the records that a link may name. */
-import { askEarly, get, isMap, textOf } from "studio";
+import { askEarly, get, isMap, session, textOf } from "studio";
 import { cellText, rowOf, valueAt } from "../cells.ts";
 import { dbPath, recordsPath } from "../paths.ts";
 import { chosenTable, draftOf, type SchemaDraft, type TableDraft } from "../schema.ts";
+import { say } from "../words.ts";
 import { titleField, type Target } from "./kinds.ts";
 
 const waitMs = 30;
@@ -41,9 +42,25 @@ export async function tableAt({ db, table }: Target): Promise<TableDraft | undef
 
 export class Titles {
   private known = $state.raw<ReadonlyMap<string, string>>(new Map());
+  private hidden = $state.raw<ReadonlySet<string>>(new Set());
   private readonly asked = new Set<string>();
   private waiting = new Map<string, { target: Target; ids: Set<string> }>();
   private timer: ReturnType<typeof setTimeout> | undefined;
+
+  /** What stands for a record: its title, or why there is none. */
+  nameOf(target: Target, id: string): string {
+    return this.of(target, id) || (this.of(target, id) === undefined ? "…" : this.why(target));
+  }
+
+  /** Whoever sees everything is told that it is gone. */
+  private why(target: Target): string {
+    return say(session.person.role === "admin" && !this.isHidden(target) ? "gone" : "notVisible");
+  }
+
+  /** Whether the person may read nothing there. */
+  isHidden({ db }: Target): boolean {
+    return this.hidden.has(db);
+  }
 
   /** Undefined until it is read; "" of a record that is gone or hidden. */
   of(target: Target, id: string): string | undefined {
@@ -106,6 +123,7 @@ export class Titles {
       const { json, headers } = await get(path(), signal);
       if (headers.get("x-next-cursor") === null) return titled(json, field);
     }
+    if (field === undefined && !others.has(target.db)) this.hidden = new Set([...this.hidden, target.db]);
     if (field !== undefined) query.set("fields", `id,${field}`);
     if (field !== undefined && query.has("q")) query.set("search_in", field);
     return titled((await get(path(), signal)).json, field);

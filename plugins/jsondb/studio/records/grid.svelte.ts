@@ -1,6 +1,6 @@
 /** The state of the grid of records: what is chosen, where the focus is, and what is being typed. */
 import { ApiError, filledIn, messageOf, nextCell, ownOf, text as language, toasts, type GridCell } from "studio";
-import { canEditInCell, cellText, isOwn, typedText, typedValue, valueAt, type Row } from "../cells.ts";
+import { canEditInCell, isOwn, typedText, typedValue, valueAt, type Row } from "../cells.ts";
 import type { Level } from "studio/exact";
 import type { Look } from "../look/kinds.ts";
 import { labelled, reading } from "../look/looks.svelte.ts";
@@ -9,11 +9,13 @@ import { shownText } from "../look/values.ts";
 import { Many, type Sent } from "./many.svelte.ts";
 import { heightOf, paste, placeOfError, update, printTsv, readTsv, type Column, type Pasted } from "../grid.ts";
 import { ChangedMeanwhile, newId, refusalOf, type Rows } from "./rows.svelte.ts";
-import { say, texts } from "../words.ts";
+import { say } from "../words.ts";
 
 /** More rows than these are changed only after one has typed their number. */
 export const manyRows = 20;
 export const mostInBatch = 1000;
+/** Who goes on with Tab waits for an answer so long. */
+const patienceMs = 400;
 
 interface Editing {
   readonly id: string;
@@ -23,6 +25,13 @@ interface Editing {
   readonly before: unknown;
   /** What is typed replaces it. */
   readonly isReplaced: boolean;
+}
+
+/** What a save has changed. */
+interface Change {
+  readonly row: Row;
+  readonly column: Column;
+  readonly before: unknown;
 }
 
 interface Fault {
@@ -37,6 +46,8 @@ export class Grid {
   anchor = $state.raw<GridCell>({ row: 1, column: 1 });
   editing = $state.raw<Editing | undefined>();
   saving = $state(false);
+  /** Tab goes on to the next cell: from the first click or change, until Esc or the focus leaves the grid. */
+  isEntering = false;
   fault = $state.raw<Fault | undefined>();
   chosen = $state.raw<ReadonlySet<string>>(new Set());
   /** Chosen are all that the filters find, also those that are not loaded. */
@@ -57,6 +68,10 @@ export class Grid {
     this.may = may;
     this.many = new Many(rows);
     this.table = table;
+    rows.onmade = (row) => {
+      const { editing } = this;
+      if (editing?.id === newId) this.editing = { ...editing, id: row.id, before: valueAt(row, editing.column) };
+    };
   }
 
   /** Other columns draw every cell anew, so those that are shown already stay. */
@@ -161,6 +176,7 @@ export class Grid {
     if (kind === "rollup" || kind === "file" || !this.may(row?.id === newId ? "add" : "edit")) return false;
     if (!row || !canEditInCell(row, column, kind === "choices" || kind === "link")) return false;
     this.fault = undefined;
+    this.isEntering = true;
     const before = valueAt(row, column);
     this.editing = { id: row.id, column, text: typedText(before, language.language), before, isReplaced };
     return true;
@@ -179,6 +195,23 @@ export class Grid {
     return false;
   }
 
+  /** The cell after the active one, or with -1 the one before, also in another row. Whether there is one. */
+  moveBeside(step: 1 | -1): boolean {
+    const { row, column } = this.stop;
+    const isInRow = column + step >= 1 && column + step <= this.columns.length;
+    const next = isInRow
+      ? { row, column: column + step }
+      : { row: row + step, column: step === 1 ? 1 : this.columns.length };
+    const isThere = next.row >= 1 && next.row <= this.rows.count;
+    if (isThere) this.moveTo(next);
+    return isThere;
+  }
+
+  moveDown(): void {
+    const { row, column } = this.stop;
+    this.moveTo({ row: Math.min(row + 1, this.rows.count), column });
+  }
+
   type(text: string): void {
     if (this.editing) this.editing = { ...this.editing, text };
   }
@@ -189,8 +222,11 @@ export class Grid {
     this.fault = undefined;
   }
 
-  /** Whether it is done; else the cell says why. */
-  async save(): Promise<boolean> {
+  /**
+   * Whether it is done; else the cell says why. `goesOn`: an answer that is late, or a server that cannot be reached, holds
+   * nobody up, and what was typed stays in its cell meanwhile.
+   */
+  async save(goesOn = false): Promise<boolean> {
     const { editing } = this;
     const row = this.rows.loaded.find(({ id }) => id === editing?.id);
     const column = this.columns.find(({ name }) => name === editing?.column);
@@ -200,9 +236,18 @@ export class Grid {
     const result = typedValue(column.type, editing.text, before, language.language);
     if ("mistake" in result) return this.refused(editing, say(result.mistake));
     this.saving = true;
-    let saved: Row | undefined;
+    const stored = this.rows.save(row.id, column.name, result.value, before);
     try {
-      saved = await this.rows.save(row.id, column.name, result.value, before);
+      if (goesOn && !(await inTime(stored))) {
+        if (row.id !== newId) this.rows.put({ ...row, data: { ...row.data, [column.name]: result.value } }, "unsaved");
+        stored.then(
+          (saved) => this.stored(saved, { row, column, before }),
+          (error: unknown) => this.late(error, row, column),
+        );
+        return this.left();
+      }
+      this.stored(await stored, { row, column, before });
+      return this.left();
     } catch (error) {
       // Saved again, it replaces what the cell says.
       if (error instanceof ChangedMeanwhile) this.editing = { ...editing, before: error.theirs };
@@ -211,18 +256,24 @@ export class Grid {
     } finally {
       this.saving = false;
     }
-    if (row.id === newId) {
-      if (saved) toasts.offerUndo(language.count(texts().added, 1), () => void this.rows.delete([saved.id]));
-      return this.left();
-    }
+  }
+
+  /** Says what was stored, and offers to take it back. */
+  private stored(saved: Row | undefined, { row, column, before }: Change): void {
+    if (!saved || row.id === newId) return;
     const undo = () =>
       void this.rows
-        .save(row.id, column.name, before ?? null, saved && valueAt(saved, column.name))
+        .save(row.id, column.name, before ?? null, valueAt(saved, column.name))
         .catch((error: unknown) => toasts.fail(error));
     const look = labelled(column);
-    const value = saved ? shownText(look, valueAt(saved, column.name), reading(this.titles)) : cellText(editing.text);
+    const value = shownText(look, valueAt(saved, column.name), reading(this.titles));
     toasts.offerUndo(filledIn(say("cellSaved"), { field: look.label, value: value || "–" }), undo);
-    return this.left();
+  }
+
+  /** Somebody has gone on meanwhile: what is being typed stays, and is stored together with it. */
+  private late(error: unknown, row: Row, column: Column): void {
+    if (row.id !== newId) toasts.fail(`${labelled(column).label}: ${refusalOf(error, column.name)}`);
+    else if (this.editing?.id !== newId && !this.goOn(error, column.name)) toasts.fail(error);
   }
 
   /** A new record lacks something else: leads there, and says what. */
@@ -230,7 +281,7 @@ export class Grid {
     const errors = error instanceof ApiError && !ownOf(error.errors, name) ? error.errors : {};
     const at = this.columns.findIndex((column) => ownOf(errors, column.name));
     const column = this.columns[at]?.name;
-    const { row } = this.active;
+    const row = this.rows.count;
     if (column === undefined || !this.edit(row - 1, column)) return false;
     this.moveTo({ row, column: at + 1 });
     this.fault = { id: newId, column, message: ownOf(errors, column)?.join(", ") ?? "" };
@@ -348,6 +399,14 @@ export class Grid {
     if (row && this.columns.some(({ name }) => name === column)) this.fault = { id: row.id, column, message };
     else toasts.fail(`${column}: ${message}`);
   }
+}
+
+function inTime(stored: Promise<unknown>): Promise<boolean> {
+  const done = () => true;
+  return Promise.race([
+    stored.then(done, done),
+    new Promise<false>((resolve) => setTimeout(() => resolve(false), patienceMs)),
+  ]);
 }
 
 function definitionOf(column: Column | undefined): string {

@@ -2,7 +2,20 @@
  * The records of a list, as far as somebody has looked at them: pages by the API's cursor, or by an offset where one jumps.
  * Changes by others are followed: a changed row says so where it is, and new ones wait until they are asked for.
  */
-import { ApiError, followEvents, get, isMap, mapsIn, messageOf, ownOf, parseJson, request, same, toasts } from "studio";
+import {
+  ApiError,
+  followEvents,
+  get,
+  isMap,
+  mapsIn,
+  messageOf,
+  ownOf,
+  parseJson,
+  request,
+  same,
+  text,
+  toasts,
+} from "studio";
 import { cellText, rowOf, valueAt, type Row } from "../cells.ts";
 import type { PasteOperation } from "../grid.ts";
 import type { Look } from "../look/kinds.ts";
@@ -16,7 +29,7 @@ import {
   recordsPath,
   restorePath,
 } from "../paths.ts";
-import { say } from "../words.ts";
+import { say, texts } from "../words.ts";
 import type { GroupValue } from "./groups.ts";
 
 const mostPages = 40;
@@ -354,25 +367,47 @@ export class Rows {
 
   /** A last line for a record that is stored with its first value, if the server takes it. */
   begin(data: Row["data"], table: string | null): void {
+    this.making = Promise.resolve(undefined);
     const line = { id: newId, data, table_name: table, created_at: "", updated_at: "" };
     this.added = [...this.added.filter(({ id }) => id !== newId), line];
   }
+
+  /** The line of a new record is now this one. */
+  onmade: (row: Row) => void = () => {};
 
   /** Nothing was typed into it. */
   dropEmpty(): void {
     if (!this.changed.has(newId)) this.added = this.added.filter(({ id }) => id !== newId);
   }
 
-  private async add(field: string, value: unknown): Promise<Row | undefined> {
+  private making: Promise<Row | undefined> = Promise.resolve(undefined);
+
+  /** What is typed while its record is being made is stored in that one after it, or in the next attempt with all the rest. */
+  private add(field: string, value: unknown): Promise<Row | undefined> {
+    const line = this.added.find(({ id }) => id === newId);
+    if (!line) return Promise.resolve(undefined);
+    this.put({ ...line, data: { ...line.data, [field]: value } }, "unsaved");
+    const before = this.making;
+    this.making = before.then(
+      (made) => (made ? this.save(made.id, field, value, valueAt(made, field)) : this.make()),
+      () => this.make(),
+    );
+    return this.making;
+  }
+
+  private async make(): Promise<Row | undefined> {
     const line = this.added.find(({ id }) => id === newId);
     if (!line) return undefined;
-    const data = { ...line.data, [field]: value };
-    this.put({ ...line, data }, "unsaved");
-    const record = { data, ...(line.table_name !== null && { table_name: line.table_name }) };
+    const record = { data: line.data, ...(line.table_name !== null && { table_name: line.table_name }) };
     const row = rowOf((await request("POST", recordsPath(this.db), { body: { record } })).json);
-    if (row) this.made(row.id);
+    if (!row) return undefined;
+    this.made(row.id);
     this.mark([newId], undefined);
-    this.added = this.added.flatMap((one) => (one.id === newId ? (row ?? []) : one));
+    // What was typed meanwhile is on its way.
+    const typed = this.added.find(({ id }) => id === newId)?.data;
+    this.added = this.added.map((one) => (one.id === newId ? { ...row, data: { ...row.data, ...typed } } : one));
+    this.onmade(row);
+    toasts.offerUndo(text.count(texts().added, 1), () => void this.delete([row.id]));
     return row;
   }
 

@@ -5,6 +5,9 @@ export interface Toast {
   readonly id: number;
   readonly words: string;
   readonly isError: boolean;
+  /** How often it was said, and until when it is shown. */
+  readonly count: number;
+  readonly until: number;
   readonly undo?: () => void;
 }
 
@@ -74,17 +77,7 @@ class Toasts {
 
   /** News of what is done already, which `undo` takes back. */
   offerUndo(words: string, undo: () => void): void {
-    const id = this.show(
-      {
-        words,
-        isError: false,
-        undo: () => {
-          this.close(id);
-          undo();
-        },
-      },
-      undoMs,
-    );
+    this.show({ words, isError: false, undo }, undoMs);
   }
 
   /** Deletes in ten seconds, unless the person takes it back. */
@@ -99,10 +92,9 @@ class Toasts {
     const undo = () => {
       clearTimeout(timer);
       this.forget(call);
-      this.close(id);
       undone();
     };
-    const id = this.show({ words, isError: false, undo }, undoMs);
+    this.show({ words, isError: false, undo }, undoMs);
   }
 
   /** A list was read: what it has at these paths is there, again if it was deleted. */
@@ -128,11 +120,19 @@ class Toasts {
     this.deleting = new Map([...this.deleting].filter(([, other]) => other !== call));
   }
 
-  private show(toast: Omit<Toast, "id">, ms: number): number {
+  /** The last three. What was said before is counted; taken back, the one before can be taken back next. */
+  private show({ undo, ...toast }: Pick<Toast, "words" | "isError" | "undo">, ms: number): void {
     const id = ++this.last;
-    this.list = [...this.list.slice(-3), { id, ...toast }];
+    const before = this.list.find(({ words, isError }) => words === toast.words && isError === toast.isError);
+    const back = () => {
+      this.close(id);
+      if (before && Date.now() < before.until) this.list = [...this.list, before];
+      undo?.();
+    };
+    const [count, until] = [(before?.count ?? 0) + 1, Date.now() + ms];
+    const others = this.list.filter((one) => one !== before).slice(-2);
+    this.list = [...others, { id, ...toast, count, until, ...(undo && { undo: back }) }];
     setTimeout(() => this.close(id), ms);
-    return id;
   }
 }
 
