@@ -12,6 +12,7 @@ import { gzipSync } from "node:zlib";
 import { compile, compileModule } from "svelte/compiler";
 import manifest from "../package.json" with { type: "json" };
 import type { StudioPage } from "../sites/studio/app/kit/page.ts";
+import type { Manifest } from "../sites/studio/files.ts";
 import { joined, type Scripts } from "./studio-chunks.ts";
 import { pathOfSvg } from "./svg-path.ts";
 import { writeWebFiles } from "./web-files.ts";
@@ -33,6 +34,9 @@ const budget = {
 /** Of a joined file, before it is compressed to a third. */
 const mostChars = 100_000;
 
+/** Catalogues of what is shown first: of other languages than English they come with the language's own file. */
+const firstWords = ["sites/studio/app/frame/text", "plugins/jsondb/studio/text", "plugins/jsondb/studio/access/text"];
+
 /** The style of every page, in this order. */
 const styleFiles = ["tokens", "base", "parts"] as const;
 const fontPackage = "node_modules/@fontsource-variable/geist";
@@ -43,31 +47,9 @@ const fontFiles = {
 } as const;
 
 /** Read by sites/studio/files.ts. */
-interface Manifest {
+interface Made extends Manifest {
   /** A hash of every input: with another one the folder is stale. */
   readonly key: string;
-  readonly script: string;
-  readonly preloads: readonly string[];
-  readonly style: string;
-  /** The font of most letters. */
-  readonly font: string;
-  readonly mark: string;
-  /** The style of built-in plugins' pages. */
-  readonly pageStyle: string;
-  /** Further files of each built-in page. */
-  readonly pages: readonly {
-    readonly path: string;
-    readonly files: readonly string[];
-    /** Its first requests, with `%7Bname%7D` for each parameter. */
-    readonly first?: readonly string[];
-    /** It does not wait for the API's description. */
-    readonly early?: true;
-  }[];
-  /** Further files of the first page. */
-  readonly home: readonly string[];
-  /** Further files of generic lists and forms. */
-  readonly generic: readonly string[];
-  readonly files: Readonly<Record<string, string>>;
   /** Folders of the npm packages in them, for NOTICE. */
   readonly packages: readonly string[];
 }
@@ -78,16 +60,16 @@ if (import.meta.main) {
 }
 
 /** Answers with undefined if the folder is up to date. Throws what does not compile, and what is too large. */
-export async function makeStudio(force = false): Promise<(Manifest & { report: string }) | undefined> {
+export async function makeStudio(force = false): Promise<(Made & { report: string }) | undefined> {
   const key = await inputKey();
-  const standing: Partial<Manifest> = await Bun.file(join(folder, "manifest.json"))
+  const standing: Partial<Made> = await Bun.file(join(folder, "manifest.json"))
     .json()
     .catch(() => ({}));
   if (!force && standing.key === key) return undefined;
 
   const styles = new Map<string, string>();
   const [result, fonts] = await Promise.all([bundle(styles), readFonts()]);
-  const [style, pageStyle] = await styleSheets(styles, fonts);
+  const [style, ...pageStyles] = await styleSheets(styles, fonts, tableInputs(result.metafile));
   const scripts = await joinedScripts(result);
   const { metafile } = scripts;
   const files = new Map<string, string | Uint8Array>(scripts.files);
@@ -96,8 +78,12 @@ export async function makeStudio(force = false): Promise<(Manifest & { report: s
   const markName = `mark-${hashOf(mark).slice(0, 8)}.svg`;
   files.set(markName, mark);
   const styleName = `studio-${hashOf(style).slice(0, 8)}.css`;
-  const pageStyleName = `pages-${hashOf(pageStyle).slice(0, 8)}.css`;
-  files.set(styleName, style).set(pageStyleName, pageStyle);
+  const [tableStyle, otherStyle] = pageStyles.map((css) => {
+    const name = `pages-${hashOf(css).slice(0, 8)}.css`;
+    files.set(name, css);
+    return name;
+  });
+  files.set(styleName, style);
   const script = entryOf(metafile);
   const preloads = importedAtOnce(metafile, script);
   const first = [script, ...preloads];
@@ -107,7 +93,7 @@ export async function makeStudio(force = false): Promise<(Manifest & { report: s
     first,
     list,
     style: styleName,
-    pageStyle: pageStyleName,
+    pageStyle: pageStyles.join("\n"),
     metafile,
   });
   const made = {
@@ -115,9 +101,9 @@ export async function makeStudio(force = false): Promise<(Manifest & { report: s
     script,
     preloads,
     style: styleName,
-    font: fonts["GEIST-LATIN"].name,
     mark: markName,
-    pageStyle: pageStyleName,
+    pageStyles: [tableStyle ?? "", otherStyle ?? ""] as const,
+    words: { pl: outputOf(metafile, "app/text/pl.json"), de: outputOf(metafile, "app/text/de.json") },
     pages: await pageFiles(metafile, first),
     home: genericFiles(metafile, first, "Home"),
     generic: [...new Set([...list, ...genericFiles(metafile, first, "Item")])],
@@ -143,7 +129,8 @@ async function joinedScripts(result: Bundled): Promise<Scripts> {
   const records = outputOf(metafile, "records/Records.svelte");
   const table = importedAtOnce(metafile, records).filter((name) => !first.includes(name));
   const generic = new Set([...list, ...item]);
-  const shared = [...table, ...home].filter((name) => generic.has(name));
+  const isWords = (name: string) => "words:studio:words" in (outputIn(metafile, name)?.inputs ?? {});
+  const shared = [...table, ...home].filter((name) => generic.has(name) || isWords(name));
   const core = new Set([...first.slice(0, -1), ...shared, script]);
   const groups = new Map<string, string[]>([
     ["core", [...core]],
@@ -152,6 +139,14 @@ async function joinedScripts(result: Bundled): Promise<Scripts> {
     ["list", list.filter((name) => !core.has(name))],
     ["item", item.filter((name) => !core.has(name) && !list.includes(name))],
   ]);
+  for (const [group, names] of groups) {
+    const inputs = names.flatMap((name) => Object.entries(outputIn(metafile, name)?.inputs ?? {}));
+    const foreign = inputs.find(
+      ([path, { bytesInOutput }]) => /text\/(?:pl|de)\.json$/.test(path) && bytesInOutput > 99,
+    );
+    if (foreign && group !== "list" && group !== "item")
+      throw new Error(`${foreign[0]} is no one of \`firstWords\`, but is shown first`);
+  }
   return joined({ files, metafile }, groups, hashOf([...files.values()].join("\n")).slice(0, 8));
 }
 
@@ -199,7 +194,7 @@ async function bundle(styles: Map<string, string>): Promise<Bundled> {
       "studio/when": join(app, "when.ts"),
       studio: join(app, "kit/index.ts"),
     },
-    plugins: [svelte(styles, parts), pictures(), ofPlugins("pages", "array"), ofPlugins("examples", "object")],
+    plugins: [svelte(styles, parts), pictures(), words(), ofPlugins("pages", "array"), ofPlugins("examples", "object")],
   });
 }
 
@@ -290,6 +285,32 @@ function pictures(): Plugin {
   };
 }
 
+/**
+ * `studio:words`: an object for each of `firstWords` in each language, empty until the language's own file, which is loaded
+ * before anything is shown in it, puts the messages into them.
+ */
+function words(): Plugin {
+  return {
+    name: "words",
+    setup(builder) {
+      const each = firstWords.map(() => "{}").join();
+      const contents = `export const pl = [${each}]; export const de = [${each}];`;
+      builder.onResolve({ filter: /^studio:words$/ }, ({ path }) => ({ path, namespace: "words" }));
+      builder.onLoad({ filter: /.*/, namespace: "words" }, () => ({ contents }));
+      builder.onLoad({ filter: /\/text\/(?:pl|de)\.json$/ }, async ({ path }) => {
+        const language = path.slice(-7, -5);
+        const at = firstWords.indexOf(relative(root, dirname(path)));
+        const head = `import { ${language} as all } from "studio:words";`;
+        if (at >= 0) return { contents: `${head} export default all[${at}];`, loader: "js" };
+        if (dirname(path) !== join(app, "text")) return undefined;
+        const files = firstWords.map((own) => Bun.file(join(root, own, `${language}.json`)).text());
+        const fill = (await Promise.all(files)).map((text, one) => `Object.assign(all[${one}], ${text});`);
+        return { contents: `${head}${fill.join("")}export default ${await Bun.file(path).text()};`, loader: "js" };
+      });
+    },
+  };
+}
+
 /** `studio:<name>`: what plugins/<plugin>/studio/<name>.ts export by that name, in one. */
 function ofPlugins(name: "pages" | "examples", kind: "array" | "object"): Plugin {
   return {
@@ -307,19 +328,38 @@ function ofPlugins(name: "pages" | "examples", kind: "array" | "object"): Plugin
   };
 }
 
-/** The styles of the first load and of plugins' pages; the kit's own first, then components by name. */
-async function styleSheets(styles: ReadonlyMap<string, string>, fonts: Fonts): Promise<[string, string]> {
+/** The components and other sources of a table's first files. */
+function tableInputs(metafile: Metafile): ReadonlySet<string> {
+  const records = outputOf(metafile, "records/Records.svelte");
+  const files = new Set([records, ...importedAtOnce(metafile, records)]);
+  const outputs = Object.entries(metafile.outputs).filter(([path]) => files.has(baseName(path)));
+  return new Set(outputs.flatMap(([, { inputs }]) => Object.keys(inputs)));
+}
+
+/** The styles of the first load, of a table and of plugins' other pages; the kit's own first, then components by name. */
+async function styleSheets(
+  styles: ReadonlyMap<string, string>,
+  fonts: Fonts,
+  ofTable: ReadonlySet<string>,
+): Promise<[string, string, string]> {
   const parts = [...styles].toSorted(([a], [b]) => (a < b ? -1 : 1));
   const minified = async (texts: readonly string[]) =>
     (await transform(texts.join("\n"), { loader: "css", minify: true, target: "es2022" })).code;
   const isOfFrame = ([path]: readonly [string, string]) => path.startsWith(app);
+  const ofPages = (isOfTable: boolean) =>
+    minified(
+      parts.flatMap(([path, css]) =>
+        isOfFrame([path, css]) || ofTable.has(relative(root, path)) !== isOfTable ? [] : [css],
+      ),
+    );
   const own = await Promise.all(styleFiles.map((name) => Bun.file(join(app, `styles/${name}.css`)).text()));
   const withFonts = own.map((text) =>
     Object.entries(fonts).reduce((css, [word, { name }]) => css.replaceAll(word, name), text),
   );
   return [
     await minified([...withFonts, ...parts.filter(isOfFrame).map(([, css]) => css)]),
-    await minified(parts.filter((part) => !isOfFrame(part)).map(([, css]) => css)),
+    await ofPages(true),
+    await ofPages(false),
   ];
 }
 
@@ -389,6 +429,10 @@ function genericFiles(metafile: Metafile, loaded: readonly string[], page: "List
   return [name, ...importedAtOnce(metafile, name)].filter((one) => !loaded.includes(one));
 }
 
+function outputIn({ outputs }: Metafile, name: string): Metafile["outputs"][string] | undefined {
+  return Object.entries(outputs).find(([path]) => baseName(path) === name)?.[1];
+}
+
 /** The file that begins with this component. */
 function outputOf({ outputs }: Metafile, component: string): string {
   const [path] = Object.entries(outputs).find(([, { entryPoint }]) => entryPoint?.endsWith(component)) ?? [];
@@ -402,13 +446,15 @@ interface BundleFiles {
   /** Loaded when the first list is opened. */
   readonly list: readonly string[];
   readonly style: string;
+  /** The text of the pages' style. */
   readonly pageStyle: string;
   readonly metafile: Metafile;
 }
 
 /** Throws where a budget is exceeded. */
 function checkSizes({ files, first, list, style, pageStyle, metafile }: BundleFiles): string {
-  const size = (name: string) => gzipSync(files.get(name) ?? "", { level: 9 }).length;
+  const gzipped = (text: string | Uint8Array) => gzipSync(text, { level: 9 }).length;
+  const size = (name: string) => gzipped(files.get(name) ?? "");
   const sum = (names: readonly string[]) => names.reduce((bytes, name) => bytes + size(name), 0);
   const firstScripts = sum(first);
   const withList = firstScripts + sum(list);
@@ -417,7 +463,7 @@ function checkSizes({ files, first, list, style, pageStyle, metafile }: BundleFi
     ...(withList > budget.firstScripts ? [`the first load with a list is ${withList} bytes of script after gzip`] : []),
     ...(size(style) > budget.style ? [`the style is ${size(style)} bytes after gzip`] : []),
     ...(fonts > budget.fonts ? [`the fonts are ${fonts} bytes`] : []),
-    ...(size(pageStyle) > budget.pageStyle ? [`the pages' style is ${size(pageStyle)} bytes after gzip`] : []),
+    ...(gzipped(pageStyle) > budget.pageStyle ? [`the pages' style is ${gzipped(pageStyle)} bytes after gzip`] : []),
   ];
   for (const [path, { inputs }] of Object.entries(metafile.outputs)) {
     const name = baseName(path);
@@ -427,7 +473,7 @@ function checkSizes({ files, first, list, style, pageStyle, metafile }: BundleFi
     if (size(name) > most) problems.push(`${name} is ${size(name)} bytes after gzip, more than ${most}`);
   }
   if (problems.length > 0) throw new Error(`The Studio is too large: ${problems.join("; ")}`);
-  return `first load ${kilobytes(firstScripts)} of script (with a list ${kilobytes(withList)}) and ${kilobytes(size(style))} of style (of pages ${kilobytes(size(pageStyle))}), fonts ${kilobytes(fonts)}`;
+  return `first load ${kilobytes(firstScripts)} of script (with a list ${kilobytes(withList)}) and ${kilobytes(size(style))} of style (of pages ${kilobytes(gzipped(pageStyle))}), fonts ${kilobytes(fonts)}`;
 }
 
 /** Whatever could change what is made here. */

@@ -1,13 +1,15 @@
 /**
- * Time until the server is ready, and the memory of its process: `bun scripts/bench/start.ts [--quick] [--only small,large]`.
+ * Time until the server is ready, and the memory of its process: `bun scripts/bench/start.ts [--quick] [--only small,large,slow-line]`.
  *
  * Small: an empty folder and a used one, from source, of `dist/corestead` if it has been built, and of the floor: an
  * executable of Bun that only answers. Large: an installation of 200 databases, 1,000 webhooks, 5,000 pages, 500 apps,
- * 1,000 people and a million waiting jobs; its start, its lists, its backup and its restore.
+ * 1,000 people and a million waiting jobs; its start, its lists, its backup and its restore. Slow line: the Studio's first
+ * page and a table of 200 records, opened by a browser that has nothing yet, at 400 kbit/s and 400 ms; it needs Chromium.
  */
 import { existsSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
+import { chromium, type BrowserContext } from "playwright-core";
 import { openPool } from "../../runtime/db/db.ts";
 import * as jobStore from "../../runtime/jobs/job-store.ts";
 import { seedCorestead } from "./contacts.ts";
@@ -20,8 +22,14 @@ const { values: options } = parseArgs({
 });
 /** A tenth of everything. */
 const scale = options.quick ? 0.1 : 1;
+/** What a person reads first, and the bounds of its milliseconds and requests. */
+const slowPages = [
+  { name: "home", address: "/studio", readable: "main h1", ms: 3000, requests: 10 },
+  { name: "a table", address: "/studio/tables/orders", readable: '[role="gridcell"]', ms: 3500, requests: 14 },
+] as const;
 if (options.only.includes("small")) await small();
 if (options.only.includes("large")) await large();
+if (options.only.includes("slow-line")) await slowLine();
 process.exit();
 
 async function small(): Promise<void> {
@@ -170,4 +178,58 @@ async function fill(dataDir: string): Promise<void> {
     );
   await sql.end();
   await server.stop();
+}
+
+async function slowLine(): Promise<void> {
+  const server = await harness.startCorestead(await harness.temporaryFolder());
+  const schema = { fields: { no: "string", customer: "string", amount: "number" } };
+  await harness.api(server, "POST", "/core/dbs.json", { db: { name: "Orders", code: "orders", schema } });
+  for (let n = 0; n < 200; n++) {
+    const data = { no: `O-${n}`, customer: `Customer ${n}`, amount: n * 7 };
+    await harness.api(server, "POST", "/core/dbs/orders/records.json", { record: { data } });
+  }
+  const browser = await chromium.launch({
+    executablePath: Bun.env["CHROMIUM"] || "/usr/bin/chromium",
+    args: ["--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage"],
+  });
+  const rows: string[][] = [];
+  for (const shown of slowPages) {
+    const opened: Awaited<ReturnType<typeof openSlowly>>[] = [];
+    for (let run = 0; run < (options.quick ? 2 : 5); run++) {
+      const context = await browser.newContext({ locale: "en-US", viewport: { width: 1366, height: 768 } });
+      opened.push(await openSlowly(context, `http://127.0.0.1:${server.port}`, shown));
+      await context.close();
+    }
+    const of = (key: "ms" | "bytes" | "requests") => median(opened.map((one) => one[key]));
+    rows.push([shown.name, number(of("ms")), number(of("bytes") / 1000, 1), number(of("requests"))]);
+    harness.bound(`${shown.name} on a slow line`, of("ms"), { most: shown.ms }, " ms");
+    harness.bound(`requests of ${shown.name}`, of("requests"), { most: shown.requests });
+  }
+  await browser.close();
+  await server.stop();
+  harness.printTable(["400 kbit/s, 400 ms, cold", "readable after ms", "kB until then", "requests"], rows);
+}
+
+/** Signs in, and opens a page with nothing in the cache: how long until it can be read, and what came until then. */
+async function openSlowly(context: BrowserContext, origin: string, { address, readable }: (typeof slowPages)[number]) {
+  const data = { login: "admin", password: "the password of the benchmark" };
+  await context.request.post(`${origin}/account/session.json`, { data, headers: { origin } });
+  const page = await context.newPage();
+  const cdp = await context.newCDPSession(page);
+  let [bytes, requests] = [0, 0];
+  cdp.on("Network.requestWillBeSent", () => requests++);
+  cdp.on("Network.dataReceived", ({ encodedDataLength }) => (bytes += encodedDataLength));
+  await cdp.send("Network.enable");
+  const throughput = 400_000 / 8;
+  await cdp.send("Network.emulateNetworkConditions", {
+    offline: false,
+    latency: 400,
+    downloadThroughput: throughput,
+    uploadThroughput: throughput,
+  });
+  const ms = await harness.timed(async () => {
+    await page.goto(origin + address, { waitUntil: "commit" });
+    await page.locator(readable).first().waitFor();
+  });
+  return { ms, bytes, requests };
 }

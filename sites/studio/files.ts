@@ -2,15 +2,16 @@
 import { generatedFile } from "platform";
 
 /** Written by scripts/studio.ts; all are names of files. */
-interface Manifest {
+export interface Manifest {
   readonly script: string;
   /** What the script imports at once. */
   readonly preloads: readonly string[];
   readonly style: string;
-  readonly font: string;
   readonly mark: string;
-  /** Of the pages of built-in plugins: it holds up no other page. */
-  readonly pageStyle: string;
+  /** Of the pages of built-in plugins: they hold up no other page, nor the second one a table. */
+  readonly pageStyles: readonly [string, string];
+  /** By language, beside English. */
+  readonly words: Readonly<Record<string, string>>;
   /** Those of a built-in page, by its path below /studio. */
   readonly pages: readonly {
     readonly path: string;

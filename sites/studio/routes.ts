@@ -1,6 +1,7 @@
 /** The page of the Studio, at every address below /studio, and its files. */
 import {
   answer,
+  languageOf,
   notFound,
   ok,
   randomToken,
@@ -68,6 +69,7 @@ export function studioRoutes(
       accountName: account.name,
       isRehearsal: rehearses(),
       showsKit,
+      language: languageOf(request),
       draftKey,
       pathname,
       search,

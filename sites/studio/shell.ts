@@ -13,6 +13,8 @@ interface ShellData {
   readonly isRehearsal: boolean;
   /** Whether `/studio/kit` shows the parts of which pages are made. */
   readonly showsKit: boolean;
+  /** What the browser asks for, unless another one was chosen in the Studio. */
+  readonly language: string;
   /** Opens the drafts that this person has in their browsers. */
   readonly draftKey: string;
   /** The address that was opened. */
@@ -42,20 +44,24 @@ export function shell({
   accountName,
   isRehearsal,
   showsKit,
+  language,
   draftKey,
   pathname,
   search,
 }: ShellData): string {
   const place = placeAt(pathname, files);
   const own = place.kind === "page" ? place.page.files : place.kind === "home" ? files.home : files.generic;
-  const scripts = [...files.preloads, ...own];
+  const scripts = [...files.preloads, ...own, ...(Object.hasOwn(files.words, language) ? [files.words[language]] : [])];
   const preloads = scripts.map((name) => `<link rel="modulepreload" href="/studio/-/${name}">\n`).join("");
   const requests = firstRequests(place, search)
     .map((path) => `<link rel="preload" as="fetch" crossorigin href="${escapeHtml(path)}">\n`)
     .join("");
-  const pageStyle = `/studio/-/${files.pageStyle}`;
+  const pageStyles = files.pageStyles.map((name) => `/studio/-/${name}`);
+  const isEarly = place.kind === "page" && place.page.early === true;
+  const firstStyles = place.kind === "page" ? pageStyles.slice(0, isEarly ? 1 : 2) : [];
+  const styles = [`/studio/-/${files.style}`, ...firstStyles].map((href) => `<link rel="stylesheet" href="${href}">\n`);
   return `<!doctype html>
-<html lang="en" data-drafts="${draftKey}" data-page-style="${pageStyle}"${isRehearsal ? " data-rehearsal" : ""}${showsKit ? " data-kit" : ""}>
+<html lang="${language}" data-drafts="${draftKey}" data-page-styles="${pageStyles.join(" ")}"${isRehearsal ? " data-rehearsal" : ""}${showsKit ? " data-kit" : ""}>
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
@@ -63,13 +69,7 @@ export function shell({
 <meta name="color-scheme" content="light dark">
 <title>${escapeHtml(accountName)}</title>
 <link rel="icon" type="image/svg+xml" href="/studio/-/${files.mark}">
-<link rel="stylesheet" href="/studio/-/${files.style}">
-${
-  place.kind === "page"
-    ? `<link rel="stylesheet" href="${pageStyle}">
-`
-    : ""
-}${preloads}${requests}<script type="module" nonce="${nonce}" src="/studio/-/${files.script}"></script>
+${styles.join("")}${preloads}${requests}<script type="module" nonce="${nonce}" src="/studio/-/${files.script}"></script>
 </head>
 <body>
 <noscript>The Studio needs JavaScript. Without it, the API at <a href="/docs">/docs</a> does all that the Studio does.</noscript>

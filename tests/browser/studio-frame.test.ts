@@ -179,9 +179,26 @@ test("the account's hue is the accent, and rows stand nearer where one wants it"
   await studio.app.patch("/account/settings.json", { settings: { brand_hue: null, brand_chroma: null } });
 });
 
-test("the first page and a table take few requests, and the first record stands near the top", async () => {
+test("the first page and a table take few requests and bytes, and the first record stands near the top", async () => {
   await using opened = await studio.signedIn();
   const { page } = opened;
+  /** Compressed bytes of what the document names: all that is needed until one can read. */
+  const named = async () => {
+    const html = await (await page.request.get(page.url())).text();
+    const urls = [...html.matchAll(/ (?:href|src)="([^"]{1,2000})"/g)].map(([, url = ""]) =>
+      url.replaceAll("&amp;", "&"),
+    );
+    const sizes = await page.evaluate(
+      (all) =>
+        performance
+          .getEntriesByType("resource")
+          .filter((one): one is PerformanceResourceTiming => one instanceof PerformanceResourceTiming)
+          .filter(({ name }) => all.some((url) => name.endsWith(url)))
+          .map((one) => [one.name, one.encodedBodySize] as const),
+      urls,
+    );
+    return { sizes, bytes: html.length + sizes.reduce((sum, [, size]) => sum + size, 0) };
+  };
   const asked: string[] = [];
   page.on("request", (request) => asked.push(request.url().replace(studio.app.origin, "")));
   const fresh = async (address: string, isThere: string) => {
@@ -202,6 +219,10 @@ test("the first page and a table take few requests, and the first record stands 
   const home = await fresh("/studio", "Get set up");
   expect(home.length, home.join("\n")).toBeLessThanOrEqual(10);
   expect(home.filter((path) => path.endsWith(".woff2"))).toHaveLength(1);
+  const first = await named();
+  expect(first.bytes, first.sizes.join("\n")).toBeLessThanOrEqual(88_000);
+  const inPolish = await (await page.request.get(page.url(), { headers: { "accept-language": "pl" } })).text();
+  expect(inPolish).toMatch(/<html lang="pl"[^]{1,3000}rel="modulepreload" href="\/studio\/-\/pl-/);
 
   const fields = {
     no: "string",
@@ -217,6 +238,8 @@ test("the first page and a table take few requests, and the first record stands 
   const table = await fresh("/studio/tables/orders", "Ann Example");
   expect(table.length, table.join("\n")).toBeLessThanOrEqual(14);
   expect(await top()).toBeLessThanOrEqual(78 + 34);
+  const shown = await named();
+  expect(shown.bytes, shown.sizes.join("\n")).toBeLessThanOrEqual(126_000);
   const filtered = await fresh("/studio/tables/orders?filter[no]=O-1", "Ann Example");
   expect(filtered.length, filtered.join("\n")).toBeLessThanOrEqual(14);
   expect(await top()).toBeLessThanOrEqual(121);

@@ -28,19 +28,30 @@ function show(wanted: Theme): void {
   document.documentElement.dataset["theme"] = wanted;
 }
 
-/** The style of the pages of built-in plugins: the document has it where it opens on one, else the first page gets it. */
-let ready: Promise<void> | undefined;
+const loading = new Map<string, Promise<void>>();
 
-export function pageStyles(): Promise<void> {
-  ready ??= new Promise((resolve) => {
-    const { pageStyle = "" } = document.documentElement.dataset;
-    if (pageStyle === "" || document.querySelector(`link[href="${pageStyle}"]`)) return resolve();
+/**
+ * Waits for the style of built-in plugins' pages: the document has it where it opens on one, else the first page gets it.
+ * A page that is early waits for the first of the two files alone.
+ */
+export async function pageStyles(isEarly: boolean): Promise<void> {
+  const [first = "", other = ""] = document.documentElement.dataset["pageStyles"]?.split(" ") ?? [];
+  await Promise.all([styleAt(first), ...(isEarly ? [] : [styleAt(other)])]);
+  if (isEarly) setTimeout(() => void styleAt(other));
+}
+
+function styleAt(href: string): Promise<void> {
+  const begun = loading.get(href);
+  if (begun) return begun;
+  const made = new Promise<void>((resolve) => {
+    if (href === "" || document.querySelector(`link[href="${href}"]`)) return resolve();
     const link = document.createElement("link");
     link.rel = "stylesheet";
-    link.href = pageStyle;
+    link.href = href;
     link.addEventListener("load", () => resolve(), { once: true });
     link.addEventListener("error", () => resolve(), { once: true }); // a page without its style can be used
     document.head.append(link);
   });
-  return ready;
+  loading.set(href, made);
+  return made;
 }

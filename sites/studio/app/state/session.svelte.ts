@@ -21,6 +21,7 @@ export interface Person {
 }
 
 const fastMs = 100;
+const slowMs = 1000;
 
 class Session {
   person = $state.raw<Person>({ id: 0, login: "", name: "", role: "guest" });
@@ -60,7 +61,8 @@ class Session {
     this.takeApps(modules);
     this.described = this.#describe(document ?? get("/openapi.json"));
     this.described.catch((error: unknown) => toasts.fail(error));
-    // On a fast line all comes at once.
+    // On a fast line all comes at once; on a slow one what is there is shown.
+    if (!waits && performance.now() > slowMs) return;
     await (waits ? this.described : Promise.race([this.described, new Promise((go) => setTimeout(go, fastMs))]));
   }
 
