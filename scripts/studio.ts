@@ -273,13 +273,19 @@ async function partsOfKit(): Promise<KitParts> {
   );
   return new Map(parts);
 }
-/** An SVG file is its strokes, as text. */
+/** An SVG file is its strokes, as text, and app/icons.json those of each of its pictures. */
 function pictures(): Plugin {
+  const strokes = async (path: string) => pathOfSvg(await Bun.file(path).text());
   return {
     name: "pictures",
     setup(builder) {
-      builder.onLoad({ filter: /\.svg$/ }, async ({ path }) => {
-        return { contents: pathOfSvg(await Bun.file(path).text()), loader: "text" };
+      builder.onLoad({ filter: /\.svg$/ }, async ({ path }) => ({ contents: await strokes(path), loader: "text" }));
+      builder.onLoad({ filter: /app\/icons\.json$/ }, async ({ path }) => {
+        const names: Readonly<Record<string, string>> = await Bun.file(path).json();
+        const paths = Object.entries(names).map(async ([name, of]) => {
+          return [name, await strokes(Bun.resolveSync(`lucide-static/icons/${of}.svg`, root))];
+        });
+        return { contents: JSON.stringify(Object.fromEntries(await Promise.all(paths))), loader: "json" };
       });
     },
   };
