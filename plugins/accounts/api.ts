@@ -1,14 +1,6 @@
 /** Accounts and people, as other plugins see them. */
-import {
-  service,
-  type Account,
-  type Caller,
-  type ConfigOf,
-  type Language,
-  type Settings,
-  type Tx,
-  type User,
-} from "platform";
+import { service } from "platform";
+import type { Account, Caller, ConfigOf, Language, Settings, Tx, User } from "platform";
 import type { NewPerson, Person, PersonPatch, UnitKind } from "./people/fields.ts";
 
 export { brandSettings, standardBrand } from "./people/brand.ts";

@@ -10,9 +10,8 @@ import {
   pageOf,
   pageQuery,
   route,
-  type Caller,
-  type Route,
 } from "platform";
+import type { Caller, Route } from "platform";
 import { Activity } from "./answers.ts";
 import type { ActivityContext } from "./context.ts";
 import * as inbox from "./inbox.ts";

@@ -1,19 +1,6 @@
 /** SQL about apps beside that of the resource: who names what, versions, previews, and builds. */
-import {
-  flagOf,
-  isUuid,
-  readPage,
-  words,
-  type Fragment,
-  type GivenOf,
-  type NamedRecord,
-  type Page,
-  type Queryable,
-  type RowOf,
-  type Sql,
-  type Tx,
-  type Use,
-} from "platform";
+import { flagOf, isUuid, readPage, words } from "platform";
+import type { Fragment, GivenOf, NamedRecord, Page, Queryable, RowOf, Sql, Tx, Use } from "platform";
 import type { AppEngine, CssEngine } from "./choices.ts";
 import type { Compiled } from "./compiler/task.ts";
 import { isTile, type fields, type Json, type savedFields } from "./fields.ts";

@@ -1,17 +1,5 @@
-import {
-  answer,
-  integerId,
-  list,
-  pageReply,
-  notFound,
-  ok,
-  pageOf,
-  pageQuery,
-  route,
-  toApi,
-  type Account,
-  type Route,
-} from "platform";
+import { answer, integerId, list, pageReply, notFound, ok, pageOf, pageQuery, route, toApi } from "platform";
+import type { Account, Route } from "platform";
 import { Backup } from "./answers.ts";
 import type { BackupsContext } from "./context.ts";
 import * as backupStore from "./store.ts";

@@ -13,9 +13,8 @@ import {
   pageOf,
   pageQuery,
   route,
-  type Caller,
-  type Route,
 } from "platform";
+import type { Caller, Route } from "platform";
 import { runEdit, type Author } from "./edit.ts";
 import { siteRefOf, type Ref } from "./code.ts";
 import { remove, update, type Kind } from "./kind.ts";

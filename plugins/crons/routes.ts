@@ -1,16 +1,5 @@
-import {
-  answer,
-  created,
-  found,
-  invalid,
-  ok,
-  refOf,
-  resourceRoutes,
-  route,
-  Type,
-  type BaseContext,
-  type Route,
-} from "platform";
+import { answer, created, found, invalid, ok, refOf, resourceRoutes, route, Type } from "platform";
+import type { BaseContext, Route } from "platform";
 import type { Flows } from "../flows/api.ts";
 import { Cron } from "./cron.ts";
 import { fireNow } from "./fire.ts";

@@ -1,17 +1,6 @@
 /** Mails wait in the database, and a job sends each. No HTTP, no SQL. */
-import {
-  type Account,
-  findBy,
-  invalid,
-  job,
-  type Language,
-  LiquidFault,
-  SecretFault,
-  tooMany,
-  ValidationError,
-  type Tx,
-  uuidv7,
-} from "platform";
+import { findBy, invalid, job, LiquidFault, SecretFault, tooMany, ValidationError, uuidv7 } from "platform";
+import type { Account, Language, Tx } from "platform";
 import { hasControl, parseAddress, sendMail, type Outcome } from "../smtp/api.ts";
 import type { MailTemplate, MailTexts, OutgoingMail } from "./api.ts";
 import { notSetUp, type Outgoing } from "./outgoing.ts";

@@ -1,14 +1,6 @@
 /** Fills a mail's texts. What people have written, in values and in templates, can do no harm here. */
-import {
-  createLiquid,
-  escapeHtml,
-  invalid,
-  isObject,
-  LiquidFault,
-  mistakes,
-  type Language,
-  type Liquid,
-} from "platform";
+import { createLiquid, escapeHtml, invalid, isObject, LiquidFault, mistakes } from "platform";
+import type { Language, Liquid } from "platform";
 import type { MailTemplate, MailTexts } from "./api.ts";
 import { htmlOfText } from "./texts.ts";
 

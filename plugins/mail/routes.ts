@@ -14,9 +14,8 @@ import {
   route,
   toApi,
   uuidOf,
-  type Route,
-  type Static,
 } from "platform";
+import type { Route, Static } from "platform";
 import { BuiltInMailTemplate, languages, Mail, MailPreview, SentTest, states, type MailRow } from "./answers.ts";
 import type { MailTemplate } from "./api.ts";
 import type { MailContext } from "./context.ts";

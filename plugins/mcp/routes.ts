@@ -11,11 +11,8 @@ import {
   text,
   Type,
   unauthorized,
-  type Account,
-  type BaseContext,
-  type PluginFacts,
-  type Route,
 } from "platform";
+import type { Account, BaseContext, PluginFacts, Route } from "platform";
 import { plainAnswer, plainCallOf } from "./answer.ts";
 import type { Protocol } from "./protocol.ts";
 import type { SessionOf } from "./session.ts";

@@ -16,9 +16,8 @@ import {
   shown,
   Type,
   warned,
-  type Caller,
-  type Route,
 } from "platform";
+import type { Caller, Route } from "platform";
 import { headerBytes } from "./content/dimensions.ts";
 import type { MediaContext } from "./context.ts";
 import { addressOf, fields, folderOf, linkTo, placed, type MediaPatch } from "./fields.ts";

@@ -1,16 +1,5 @@
-import {
-  answer,
-  cacheKey,
-  HttpError,
-  isKnownTag,
-  isUuid,
-  notFound,
-  route,
-  type Account,
-  type Caller,
-  type Files,
-  type Route,
-} from "platform";
+import { answer, cacheKey, HttpError, isKnownTag, isUuid, notFound, route } from "platform";
+import type { Account, Caller, Files, Route } from "platform";
 import { addressOf, secondsLeft } from "./fields.ts";
 import { isInline } from "./content/sniff.ts";
 import { formats, variantOf } from "./pictures/variants.ts";

@@ -1,16 +1,6 @@
 /** New media files and renamed folders: what is stored, under which conditions, and who is told. */
-import {
-  announce,
-  databaseFault,
-  HttpError,
-  insert,
-  invalid,
-  tooLarge,
-  uuidv7,
-  type Author,
-  type Caller,
-  type Draft,
-} from "platform";
+import { announce, databaseFault, HttpError, insert, invalid, tooLarge, uuidv7 } from "platform";
+import type { Author, Caller, Draft } from "platform";
 
 import { dimensionsOf, moves, tellsPlace } from "./content/dimensions.ts";
 import { sniff, xmlEncoding } from "./content/sniff.ts";

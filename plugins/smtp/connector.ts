@@ -1,14 +1,7 @@
 /** `core/smtp`: the method `send`, and mails declared in `fields.methods`. behaviour B.9. */
 import { createFiller, type ConnectorKind, type KindCall } from "../connectors/api.ts";
-import {
-  checkDefinition,
-  connectorFields,
-  methodsOf,
-  serverOf,
-  templateKeys,
-  templateOf,
-  type Template,
-} from "./definition.ts";
+import { checkDefinition, connectorFields, methodsOf, serverOf, templateKeys, templateOf } from "./definition.ts";
+import type { Template } from "./definition.ts";
 import { mailOf } from "./message.ts";
 import { sendMail, type MailContext } from "./send.ts";
 

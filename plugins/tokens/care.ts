@@ -3,15 +3,8 @@ import { announce, find, forbidden, found, invalid, locked, networkTest, sha256,
 import { deleteChildren } from "./end-store.ts";
 import { newRawToken, tokenInfo } from "./raw-token.ts";
 import { lastAddress, replaceText, toWarn } from "./store.ts";
-import {
-  databasesFor,
-  mustManage,
-  mustStayWithin,
-  Token,
-  type TokenAt,
-  type TokenRow,
-  type TokensContext,
-} from "./token.ts";
+import { databasesFor, mustManage, mustStayWithin, Token } from "./token.ts";
+import type { TokenAt, TokenRow, TokensContext } from "./token.ts";
 
 const warnedAtOnce = 500;
 

@@ -1,15 +1,6 @@
 /** Makes tokens that the server itself issues: sessions, temporary tokens for prompts, and those of the command line. */
-import {
-  announce,
-  find,
-  invalid,
-  sha256,
-  type Caller,
-  type Command,
-  type CommandFacts,
-  type Sql,
-  type Tx,
-} from "platform";
+import { announce, find, invalid, sha256 } from "platform";
+import type { Caller, Command, CommandFacts, Sql, Tx } from "platform";
 import type { IssuedToken, NewToken, Tokens } from "./api.ts";
 import { deleteChildren, deleteUnopened, endOf } from "./end-store.ts";
 import { parseExpiry } from "./expiry.ts";

@@ -14,9 +14,8 @@ import {
   secret,
   toApi,
   Type,
-  type Caller,
-  type Route,
 } from "platform";
+import type { Caller, Route } from "platform";
 import { changeCare, checkedNetworks, findCare, rotate } from "./care.ts";
 import { invite } from "./issue.ts";
 import { newRawToken } from "./raw-token.ts";

@@ -1,17 +1,6 @@
 /** `#host` under Bun, from source and in the executable. */
-import {
-  withPlace,
-  datagramSocket,
-  noSignal,
-  unixAddress,
-  unixFamily,
-  type AddressedRequest,
-  type Bundled,
-  type Host,
-  type Listening,
-  type ListenOptions,
-  type Modules,
-} from "./host.ts";
+import { withPlace, datagramSocket, noSignal, unixAddress, unixFamily } from "./host.ts";
+import type { AddressedRequest, Bundled, Host, Listening, ListenOptions, Modules } from "./host.ts";
 
 /**
  * Raises Bun's number of concurrent `fetch` requests. Its limit is 256 for all receivers together, and further requests

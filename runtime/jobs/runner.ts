@@ -10,17 +10,8 @@ import { createClaims, createPolls, untilTrue } from "./polls.ts";
 import type { HandleOptions, JobInfo } from "./job.ts";
 import * as jobStore from "./job-store.ts";
 import type { Claim, ClaimedJob, Finish, JobTable, OrderKey, Outcome, Retry } from "./job-store.ts";
-import {
-  chooseClaims,
-  claimed,
-  claiming,
-  freed,
-  lookingFrom,
-  markedDue,
-  startCursor,
-  type Handler,
-  type Lane,
-} from "./lane.ts";
+import { chooseClaims, claimed, claiming, freed, lookingFrom, markedDue, startCursor } from "./lane.ts";
+import type { Handler, Lane } from "./lane.ts";
 import { createLeases, createWriter, type Lease } from "./leases.ts";
 import { leave, nothingHeld, noTurns, take, tookTurns } from "./shares.ts";
 

@@ -17,14 +17,8 @@ import {
   TypeGuards,
   UndefinedVariableError,
   UnlessTag,
-  type Emitter,
-  type Expression,
-  type Filter,
-  type PropertyAccessToken,
-  type Template as Node,
-  type Token,
-  type Value,
 } from "liquidjs";
+import type { Emitter, Expression, Filter, PropertyAccessToken, Template as Node, Token, Value } from "liquidjs";
 import { isKey, LimitReached, limits, type GuardedContext } from "./liquid-guard.ts";
 
 type Step = (context: GuardedContext, emitter: Emitter) => void;

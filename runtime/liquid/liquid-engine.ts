@@ -15,12 +15,8 @@ import {
   Tag,
   toValue,
   TypeGuards,
-  type Emitter,
-  type Operators,
-  type TagToken,
-  type Template as Node,
-  type TopLevelToken,
 } from "liquidjs";
+import type { Emitter, Operators, TagToken, Template as Node, TopLevelToken } from "liquidjs";
 import { boundedFilters, chargeSearch } from "./liquid-filters.ts";
 import { render } from "./liquid-compile.ts";
 import { BoundedEmitter, guarded, limits, LimitReached, sizeOf, stepShift } from "./liquid-guard.ts";

@@ -8,17 +8,8 @@ import type { FilterImplOptions } from "liquidjs";
 import { dividedBy, minus, plus, sum, times } from "./liquid-arithmetic.ts";
 import { ExactNumber, isNumber } from "../base/exact-number.ts";
 import { defaultDateFormat, formatDate } from "../times/format-date.ts";
-import {
-  guarded,
-  jsonOf,
-  limits,
-  LimitReached,
-  textOf,
-  sizeOf,
-  weigh,
-  type FilterFunction,
-  type GuardedContext,
-} from "./liquid-guard.ts";
+import { guarded, jsonOf, limits, LimitReached, textOf, sizeOf, weigh } from "./liquid-guard.ts";
+import type { FilterFunction, GuardedContext } from "./liquid-guard.ts";
 
 type Handler = (context: GuardedContext, value: unknown, ...args: unknown[]) => unknown;
 

@@ -1,15 +1,8 @@
 /** One rendering: a single object with everything that it reads besides its template, and everything it has used. */
 import type { Context } from "liquidjs";
 import type { GuardedLiquid } from "./liquid-engine.ts";
-import {
-  guarded,
-  GuardedContext,
-  limits as standardLimits,
-  type FilterFunction,
-  type Partials,
-  type Run,
-  type RunLimits,
-} from "./liquid-guard.ts";
+import { guarded, GuardedContext, limits as standardLimits } from "./liquid-guard.ts";
+import type { FilterFunction, Partials, Run, RunLimits } from "./liquid-guard.ts";
 
 export interface LiquidOptions {
   /** IANA name or "+02:00". */

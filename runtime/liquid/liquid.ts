@@ -11,13 +11,8 @@ import { LiquidError, toValue, Tokenizer, TypeGuards, Value, type Context, type 
 import { evaluate, render } from "./liquid-compile.ts";
 import { GuardedLiquid, type Template } from "./liquid-engine.ts";
 import { customFilter } from "./liquid-filters.ts";
-import {
-  BoundedEmitter,
-  LimitReached,
-  limits as standardLimits,
-  type FilterFunction,
-  type GuardedContext,
-} from "./liquid-guard.ts";
+import { BoundedEmitter, LimitReached, limits as standardLimits } from "./liquid-guard.ts";
+import type { FilterFunction, GuardedContext } from "./liquid-guard.ts";
 import { createRuns, type LiquidOptions, type RenderOptions } from "./liquid-run.ts";
 
 export type { Template } from "./liquid-engine.ts";

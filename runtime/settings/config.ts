@@ -1,17 +1,7 @@
 import { readFileSync } from "node:fs";
 import { resolve } from "node:path";
-import {
-  checked,
-  ConfigError,
-  flag,
-  integer,
-  oneOf,
-  readSettings,
-  text,
-  type ConfigOf,
-  type Environment,
-  type Settings,
-} from "./settings.ts";
+import { checked, ConfigError, flag, integer, oneOf, readSettings, text } from "./settings.ts";
+import type { ConfigOf, Environment, Settings } from "./settings.ts";
 import { parseKeepRule } from "./prune-rule.ts";
 import { parseCron } from "../times/due-times.ts";
 import { parseBucketPlace, s3Settings } from "./bucket.ts";

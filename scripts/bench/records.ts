@@ -17,16 +17,8 @@ import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { openPool } from "../../runtime/db/db.ts";
 import { denoEnv, fromSourceByDeno } from "../../tests/deno-process.ts";
-import {
-  narrowSchema,
-  schema,
-  seedCeiling,
-  seedCorestead,
-  seedSite,
-  tableRules,
-  type Ceiling,
-  type Grant,
-} from "./contacts.ts";
+import { narrowSchema, schema, seedCeiling, seedCorestead, seedSite, tableRules } from "./contacts.ts";
+import type { Ceiling, Grant } from "./contacts.ts";
 import * as harness from "./harness.ts";
 import { adminToken, median, number, root, type Server } from "./harness.ts";
 import type { Load, Measured, Target } from "./load.ts";

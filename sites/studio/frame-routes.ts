@@ -1,16 +1,6 @@
 /** What the frame of the Studio shows, in one request: the person, the account, and the things of the menu by name. */
-import {
-  answer,
-  field,
-  isObject,
-  ok,
-  route,
-  Type,
-  type BaseContext,
-  type Look,
-  type RequestInput,
-  type Route,
-} from "platform";
+import { answer, field, isObject, ok, route, Type } from "platform";
+import type { BaseContext, Look, RequestInput, Route } from "platform";
 import { brandSettings, standardBrand, type Accounts } from "../../plugins/accounts/api.ts";
 import { doneIn, keyOf, noticesOf, watched } from "./app/frame/attention.ts";
 import { mayRead } from "./search.ts";

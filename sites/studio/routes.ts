@@ -12,27 +12,15 @@ import {
   webFile,
   forbidden,
   invalid,
-  type BaseContext,
-  type Caller,
-  type RequestInput,
-  type Route,
 } from "platform";
+import type { BaseContext, Caller, RequestInput, Route } from "platform";
 import { shell, shellPolicy, type Extension } from "./shell.ts";
 import type { JsonDatabases } from "../../plugins/jsondb/api.ts";
 import { ownPath, shownPath } from "./app/shown.ts";
 import type { StudioFiles } from "./files.ts";
 import type { Changes } from "./changes.ts";
-import {
-  mayRead,
-  recordResult,
-  foundIn,
-  most,
-  ranked,
-  readMost,
-  searchedLists,
-  type SearchResult,
-  type SearchedList,
-} from "./search.ts";
+import { mayRead, recordResult, foundIn, most, ranked, readMost, searchedLists } from "./search.ts";
+import type { SearchResult, SearchedList } from "./search.ts";
 
 const types: Readonly<Record<string, string>> = {
   css: "text/css; charset=utf-8",

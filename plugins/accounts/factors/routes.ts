@@ -1,18 +1,5 @@
-import {
-  answer,
-  created,
-  field,
-  forbidden,
-  integerId,
-  invalid,
-  noContent,
-  ok,
-  route,
-  secret,
-  Type,
-  type Caller,
-  type Route,
-} from "platform";
+import { answer, created, field, forbidden, integerId, invalid, noContent, ok, route, secret, Type } from "platform";
+import type { Caller, Route } from "platform";
 import { totpSetupAnswer, totpSetupExample } from "./api.ts";
 import { beginTotp, confirmTotp, removeApp, renewCodes } from "./authenticator.ts";
 import { removeFactors } from "./commands.ts";

@@ -11,10 +11,8 @@ import {
   text,
   tooMany,
   Type,
-  type Account,
-  type RequestInput,
-  type Route,
 } from "platform";
+import type { Account, RequestInput, Route } from "platform";
 import { linkLine, page, safePath } from "../sessions/api.ts";
 import type { OidcContext } from "./context.ts";
 import { attemptSeconds } from "./places.ts";

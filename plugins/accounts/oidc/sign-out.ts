@@ -1,15 +1,6 @@
 /** Signing out at a provider, and by a provider. No HTTP, no SQL. */
-import {
-  filledIn,
-  find,
-  HttpError,
-  randomToken,
-  sha256,
-  uuidv7,
-  type Account,
-  type Caller,
-  type Language,
-} from "platform";
+import { filledIn, find, HttpError, randomToken, sha256, uuidv7 } from "platform";
+import type { Account, Caller, Language } from "platform";
 import type { PageLink } from "../sessions/api.ts";
 import type { OidcContext } from "./context.ts";
 import { logoutSeconds } from "./logout-token.ts";

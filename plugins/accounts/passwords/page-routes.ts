@@ -6,13 +6,12 @@ import {
   limitKey,
   readCookie,
   redirect,
-  type RequestInput,
   route,
-  type Route,
   text,
   Type,
   ValidationError,
 } from "platform";
+import type { RequestInput, Route } from "platform";
 import { passwordSettings } from "../api.ts";
 import { originMistake } from "../sessions/api.ts";
 import type { PasswordsContext } from "./context.ts";

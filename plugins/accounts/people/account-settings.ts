@@ -1,20 +1,6 @@
 /** Settings with a value for each account. Plugins declare them as `accountSettings`; no HTTP, no SQL. */
-import {
-  answer,
-  forbidden,
-  isNumber,
-  mustMatch,
-  setting,
-  Type,
-  ValidationError,
-  type BaseContext,
-  type Caller,
-  type ConfigOf,
-  type PluginFacts,
-  type Settings,
-  type Static,
-  type Tx,
-} from "platform";
+import { answer, forbidden, isNumber, mustMatch, setting, Type, ValidationError } from "platform";
+import type { BaseContext, Caller, ConfigOf, PluginFacts, Settings, Static, Tx } from "platform";
 import type { Accounts } from "../api.ts";
 import { nextSettingsVersion, saveSettings, settingsOf } from "./account-store.ts";
 import { nameSetting } from "./brand.ts";

@@ -1,16 +1,5 @@
-import {
-  answer,
-  field,
-  integerId,
-  pageReply,
-  noContent,
-  notFound,
-  pageOf,
-  pageQuery,
-  route,
-  Type,
-  type Route,
-} from "platform";
+import { answer, field, integerId, pageReply, noContent, notFound, pageOf, pageQuery, route, Type } from "platform";
+import type { Route } from "platform";
 import type { Session } from "../../tokens/api.ts";
 import { deviceOf, endedCookie } from "./browser.ts";
 import type { SessionsContext } from "./context.ts";

@@ -1,18 +1,5 @@
-import {
-  type Account,
-  answer,
-  filledIn,
-  HttpError,
-  type Language,
-  languageOf,
-  redirect,
-  type RequestInput,
-  route,
-  type Route,
-  secret,
-  text,
-  Type,
-} from "platform";
+import { answer, filledIn, HttpError, languageOf, redirect, route, secret, text, Type } from "platform";
+import type { Account, Language, RequestInput, Route } from "platform";
 import { brandSettings } from "../people/brand.ts";
 import { endedCookie, hashOf, originMistake, pageHeaders, safePath, sessionCookieOf, type Headers } from "./browser.ts";
 import type { SessionsContext } from "./context.ts";

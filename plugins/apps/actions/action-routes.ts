@@ -10,11 +10,8 @@ import {
   uuidOf,
   limitKey,
   notFound,
-  type BaseContext,
-  type Reply,
-  type Route,
-  type Caller,
 } from "platform";
+import type { BaseContext, Reply, Route, Caller } from "platform";
 import type { ActionState } from "../../flows/api.ts";
 import { ActionRun, ActionStatus } from "../answers.ts";
 import { appFor, ownerOf } from "../serve/served-apps.ts";

@@ -12,9 +12,8 @@ import {
   tooMany,
   Type,
   unauthorized,
-  type RequestInput,
-  type Route,
 } from "platform";
+import type { RequestInput, Route } from "platform";
 import { StoredValue } from "../answers.ts";
 import { appFor, ownerOf } from "../serve/served-apps.ts";
 import * as storageStore from "./storage-store.ts";

@@ -3,17 +3,8 @@
  * cannot compile templates, because the page's policy forbids making code from text, so they get a render function
  * here.
  */
-import {
-  listIn,
-  literalOf,
-  nodeIn,
-  nodesOf,
-  parseModule,
-  sfc,
-  type SourceFault,
-  type Node,
-  type Program,
-} from "./tree.ts";
+import { listIn, literalOf, nodeIn, nodesOf, parseModule, sfc } from "./tree.ts";
+import type { SourceFault, Node, Program } from "./tree.ts";
 
 interface Template {
   readonly text: string;

@@ -22,16 +22,8 @@ import { appEngines } from "../choices.ts";
 import type { AppsContext } from "../context.ts";
 import { fields, type AppPatch, type NewApp } from "../fields.ts";
 import { forget } from "../serve/served-apps.ts";
-import {
-  databasesOf,
-  isKey,
-  keepBuild,
-  keepVersion,
-  tileOrNot,
-  type AppRow,
-  type Build,
-  type SavedFields,
-} from "../store.ts";
+import { databasesOf, isKey, keepBuild, keepVersion, tileOrNot } from "../store.ts";
+import type { AppRow, Build, SavedFields } from "../store.ts";
 import { applied, blank, checkPatch, mustBeAllowed, patchTo, rightsOf, sameCode, type AppAuthor } from "./patch.ts";
 
 export interface AppAt extends At<AppAuthor>, AppsContext {

@@ -1,18 +1,6 @@
 import * as builds from "../build/builds.ts";
-import {
-  field,
-  ok,
-  route,
-  Type,
-  cacheKey,
-  invalid,
-  parseCacheKey,
-  randomToken,
-  sha256,
-  uuidv7,
-  type Route,
-  type Caller,
-} from "platform";
+import { field, ok, route, Type, cacheKey, invalid, parseCacheKey, randomToken, sha256, uuidv7 } from "platform";
+import type { Route, Caller } from "platform";
 import { AppPreview } from "../answers.ts";
 import type { AppsContext } from "../context.ts";
 import type { AppPatch } from "../fields.ts";

@@ -17,9 +17,8 @@ import {
   toApi,
   Type,
   warned,
-  type ContextOf,
-  type Route,
 } from "platform";
+import type { ContextOf, Route } from "platform";
 import { Replacement } from "../../jsondb/api.ts";
 import { savedFields } from "../fields.ts";
 import * as appStore from "../store.ts";

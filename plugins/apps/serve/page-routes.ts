@@ -1,18 +1,5 @@
-import {
-  answer,
-  contentHash,
-  etag,
-  isKnownTag,
-  notFound,
-  redirect,
-  route,
-  text,
-  unauthorized,
-  type Account,
-  type Reply,
-  type RequestInput,
-  type Route,
-} from "platform";
+import { answer, contentHash, etag, isKnownTag, notFound, redirect, route, text, unauthorized } from "platform";
+import type { Account, Reply, RequestInput, Route } from "platform";
 import type { AppContext } from "../client/page-data.ts";
 import {
   accountSettings,
@@ -24,15 +11,8 @@ import {
   noticePolicy,
 } from "./around.ts";
 import { contextOf, nobody, embedOf } from "./page-context.ts";
-import {
-  isFramed,
-  pageTemplate,
-  printPage,
-  type Asset,
-  type PageApp,
-  type PageTemplate,
-  type ShownApp,
-} from "./page.ts";
+import { isFramed, pageTemplate, printPage } from "./page.ts";
+import type { Asset, PageApp, PageTemplate, ShownApp } from "./page.ts";
 import { findPreview } from "../manage/preview-routes.ts";
 import { tokenFor } from "./token.ts";
 import type { AppRuntimes } from "../build/runtimes.ts";

@@ -14,11 +14,8 @@ import {
   secret,
   unauthorized,
   webFile,
-  type Static,
-  type Account,
-  type Page,
-  type Route,
 } from "platform";
+import type { Static, Account, Page, Route } from "platform";
 import { EmbeddedApp, ModuleApps, AppToken } from "../answers.ts";
 import type { AppsContext } from "../context.ts";
 import type { EmbeddedRow } from "./embed-store.ts";

@@ -1,15 +1,6 @@
 /** `corestead site pull|push|migrate|plan`: a site as files, and its migration to several languages (behaviour A.8). */
-import {
-  readFolder,
-  readTextFile,
-  withActor,
-  writeFolder,
-  type Account,
-  type Command,
-  type CommandFacts,
-  type TextFiles,
-  type Tx,
-} from "platform";
+import { readFolder, readTextFile, withActor, writeFolder } from "platform";
+import type { Account, Command, CommandFacts, TextFiles, Tx } from "platform";
 import { readConsistently, siteRecords } from "./store.ts";
 import { refOf } from "../code.ts";
 import { printDifference } from "./diff.ts";

@@ -2,19 +2,8 @@
  * `POST /cms/sites/:id/plan` and `/migrate`: drafts the migration of a site to several languages (behaviour A.8), tries it
  * out, and carries it out.
  */
-import {
-  answer,
-  credentialOf,
-  field,
-  invalid,
-  mistakes,
-  ok,
-  route,
-  Type,
-  unavailable,
-  type Caller,
-  type Route,
-} from "platform";
+import { answer, credentialOf, field, invalid, mistakes, ok, route, Type, unavailable } from "platform";
+import type { Caller, Route } from "platform";
 import { locales } from "../locales.ts";
 import { checkTokens } from "../input.ts";
 import { treeOf } from "./commands.ts";

@@ -11,15 +11,8 @@ import type { FoundPage } from "./addresses/find.ts";
 import { pageUrlsOf } from "./templates/page-urls.ts";
 import { effectiveLocale } from "./addresses/addresses.ts";
 import type { BlockResult, PrintedParagraph } from "./templates/tags.ts";
-import {
-  linkOf,
-  systemValues,
-  type ComposeInput,
-  layoutValues,
-  pageValues,
-  paragraphValues,
-  titles,
-} from "./values/variables.ts";
+import { linkOf, systemValues, layoutValues, pageValues, paragraphValues, titles } from "./values/variables.ts";
+import type { ComposeInput } from "./values/variables.ts";
 import { type Paragraph, type Templates, templatesOf } from "./templates/templates.ts";
 import type { RenderContext } from "../context.ts";
 

@@ -2,19 +2,8 @@
  * `/w/<site code>/…` previews a site before its domains point here; `POST /cms/pages/preview` renders a page as an
  * editor has it, on each domain and in each language. behaviour 4.6, B.11.
  */
-import {
-  answer,
-  field,
-  notFound,
-  redirect,
-  route,
-  text,
-  Type,
-  unauthorized,
-  type Reply,
-  type Route,
-  ok,
-} from "platform";
+import { answer, field, notFound, redirect, route, text, Type, unauthorized, ok } from "platform";
+import type { Reply, Route } from "platform";
 import { askedPath, linksOf, langOf } from "./addresses/addresses.ts";
 import { faultPage, TemplateFault } from "./templates/blocks.ts";
 import { pageNumberOf } from "./values/params.ts";

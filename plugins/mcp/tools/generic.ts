@@ -1,14 +1,6 @@
 /** Tools for everything that the API has lists of. */
-import {
-  invalid,
-  isObject,
-  parseExactly,
-  Type,
-  unknownNames,
-  type Caller,
-  type InnerAnswer,
-  type Route,
-} from "platform";
+import { invalid, isObject, parseExactly, Type, unknownNames } from "platform";
+import type { Caller, InnerAnswer, Route } from "platform";
 import { resultOf, shortened, type ToolResult } from "../answer.ts";
 import { elsewhere, isElsewhere, isOpen, pathIn, type ApiResource } from "../things.ts";
 import { mustMayDelete, mustMayMake, mustMayReplace } from "./deletions.ts";

@@ -1,18 +1,6 @@
 /** A tool: its facts, and a run that goes through the same routes as the REST API. */
-import {
-  checkerOf,
-  invalid,
-  isNumber,
-  isObject,
-  Type,
-  unknownNames,
-  type SubrequestOptions,
-  type Caller,
-  type InnerAnswer,
-  type Route,
-  type Static,
-  type TObject,
-} from "platform";
+import { checkerOf, invalid, isNumber, isObject, Type, unknownNames } from "platform";
+import type { SubrequestOptions, Caller, InnerAnswer, Route, Static, TObject } from "platform";
 import type { ToolResult } from "../answer.ts";
 import { isOpen, type ApiResources } from "../things.ts";
 

@@ -1,15 +1,6 @@
 /** Pictures in other sizes: made once in a guarded process, then kept in a cache that is bounded by size. */
-import {
-  ChildFault,
-  createTurnsByKey,
-  type HttpError,
-  invalid,
-  unavailable,
-  type BaseContext,
-  type Child,
-  type Content,
-  type Files,
-} from "platform";
+import { ChildFault, createTurnsByKey, invalid, unavailable } from "platform";
+import type { HttpError, BaseContext, Child, Content, Files } from "platform";
 import type { MediaRow } from "../store.ts";
 import type { Answer } from "./resize.ts";
 import { whyNot, type Variant } from "./variants.ts";

@@ -6,15 +6,8 @@ import * as queueStore from "../sending/queue-store.ts";
 import { urgedTopic, type WebhookRef } from "../signals.ts";
 import type { WebhookRow } from "../subscriptions/fields.ts";
 import { holdWebhook } from "../subscriptions/store.ts";
-import {
-  deliveryById,
-  deliveryIdsOf,
-  forget,
-  prune,
-  requeueDeliveries,
-  type DeliveryRange,
-  type DeliveryRow,
-} from "./delivery-store.ts";
+import { deliveryById, deliveryIdsOf, forget, prune, requeueDeliveries } from "./delivery-store.ts";
+import type { DeliveryRange, DeliveryRow } from "./delivery-store.ts";
 
 export const maxPerRange = 10_000;
 

@@ -10,9 +10,8 @@ import {
   parseExactly,
   route,
   uuidv7,
-  type Route,
-  type Static,
 } from "platform";
+import type { Route, Static } from "platform";
 import { Delivery, DeliveryPreview, WebhookHealth } from "../answers.ts";
 import type { Webhooks } from "../context.ts";
 import { attempt, headersOf } from "../sending/attempt.ts";

@@ -1,17 +1,6 @@
 /** The deliveries of a webhook as they come: read again while somebody looks. */
-import {
-  addressOf,
-  Fetched,
-  frame,
-  get,
-  isMap,
-  messageOf,
-  repeatedly,
-  request,
-  session,
-  Tables,
-  type Answer,
-} from "studio";
+import { addressOf, Fetched, frame, get, isMap, messageOf, repeatedly, request, session, Tables } from "studio";
+import type { Answer } from "studio";
 import { isDelivery, logPath, pageSize, refreshed, searched, type Delivery, type Log } from "./log.ts";
 import { calledOf } from "./target.ts";
 

@@ -16,15 +16,8 @@ import { nameOf, reasonOf, type BackupStore, type BackupPlaces } from "./backup-
 import { isOwnBackup, mustOwn } from "./backup-owner.ts";
 import { failpoint } from "../../system/failpoints.ts";
 import { toPrune, type Candidate } from "../../settings/prune-rule.ts";
-import {
-  beginRun,
-  endInterrupted,
-  endRun,
-  forgetOldRuns,
-  noteRemoved,
-  runsByFile,
-  type BackupRun,
-} from "./run-store.ts";
+import { beginRun, endInterrupted, endRun, forgetOldRuns, noteRemoved, runsByFile } from "./run-store.ts";
+import type { BackupRun } from "./run-store.ts";
 import { dropLeftovers, verifyBackup } from "./scratch.ts";
 
 type BackupConfig = Pick<

@@ -21,16 +21,8 @@ import { beginRun, endRun, lastFailed, type BackupRun } from "./run-store.ts";
 import { sealedOfSeries } from "../dump/sealing.ts";
 import { pieceFrames } from "./wal-file.ts";
 import { chainOf, parseWalName, walNameOf } from "./wal-names.ts";
-import {
-  archivedTo,
-  beginChain,
-  endChains,
-  lockFor,
-  markTime,
-  noteArchived,
-  walPlace,
-  type WalPlace,
-} from "./wal-store.ts";
+import { archivedTo, beginChain, endChains, lockFor, markTime, noteArchived, walPlace } from "./wal-store.ts";
+import type { WalPlace } from "./wal-store.ts";
 
 export interface ArchiveContext extends Omit<BaseContext, "sql"> {
   readonly config: BaseContext["config"] & Pick<Config, "diskReserveBytes">;

@@ -6,14 +6,8 @@ import { existsSync } from "node:fs";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import {
-  backupLines,
-  timeOf,
-  configuredPlaces,
-  configuredStore,
-  configuredWalStore,
-  type BackupStore,
-} from "../backups/backup-store.ts";
+import { backupLines, timeOf, configuredPlaces, configuredStore, configuredWalStore } from "../backups/backup-store.ts";
+import type { BackupStore } from "../backups/backup-store.ts";
 import { makeBackup, verifyAgain } from "../backups/backups.ts";
 import { own } from "../backups/backup-owner.ts";
 import { forgetRunning, runsByFile, type BackupRun } from "../backups/run-store.ts";

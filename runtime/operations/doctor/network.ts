@@ -8,14 +8,8 @@ import { inNetworks } from "../../net/client-address.ts";
 import { listenOn } from "../../http/listen-on.ts";
 import { ConfigError } from "../../settings/settings.ts";
 import { findingsOf, reasonOf, type Finding } from "../../plugin/finding.ts";
-import {
-  askServer,
-  streamsEvents,
-  type ProbeResult,
-  type ProbeOptions,
-  type Probe,
-  type ReceivedRequest,
-} from "./probe.ts";
+import { askServer, streamsEvents } from "./probe.ts";
+import type { ProbeResult, ProbeOptions, Probe, ReceivedRequest } from "./probe.ts";
 
 const ports = findingsOf("ports");
 const dns = findingsOf("dns");

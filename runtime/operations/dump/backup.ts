@@ -11,16 +11,8 @@
 import { isDeepStrictEqual } from "node:util";
 import { pipeline } from "node:stream/promises";
 import manifest from "../../../package.json" with { type: "json" };
-import {
-  jsonFrame,
-  parseHeader,
-  parseJson,
-  packed,
-  readFrames,
-  type Frame,
-  type Header,
-  type BackupSource,
-} from "./backup-file.ts";
+import { jsonFrame, parseHeader, parseJson, packed, readFrames } from "./backup-file.ts";
+import type { Frame, Header, BackupSource } from "./backup-file.ts";
 import { writeWhole } from "../../system/whole-folder.ts";
 import {
   databaseTables,
@@ -30,10 +22,8 @@ import {
   quoted,
   quotedName,
   sequences,
-  type ForeignKey,
-  type MigrationRow,
-  type Table,
 } from "./backup-schema.ts";
+import type { ForeignKey, MigrationRow, Table } from "./backup-schema.ts";
 import { fileFrames, filesToCheck, filesToRestore, hasFiles, type FileFolders } from "./backup-files.ts";
 import { createFiles } from "../../files/files.ts";
 import { roomIn } from "../../system/room.ts";

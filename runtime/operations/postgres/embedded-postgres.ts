@@ -15,15 +15,8 @@ import { openPool, type SocketTarget } from "../../db/db.ts";
 import type { Log } from "../../system/log.ts";
 import { launch, port, type LaunchOptions, type Run } from "./launch.ts";
 import { bundledCluster, noPostgresHere, postgresHome } from "./postgres-binaries.ts";
-import {
-  lockFolder,
-  mayRun,
-  prepareFolder,
-  type RunAs,
-  seedCluster,
-  socketFolder,
-  unnamed,
-} from "./postgres-folder.ts";
+import { lockFolder, mayRun, prepareFolder, seedCluster, socketFolder, unnamed } from "./postgres-folder.ts";
+import type { RunAs } from "./postgres-folder.ts";
 import { clearUnfinished } from "./postgres-leftovers.ts";
 import { exists } from "../../system/whole-folder.ts";
 

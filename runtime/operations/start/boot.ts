@@ -1,16 +1,7 @@
 /** Starts plugins on a database: order by needs -> migrate, setup and mount -> prepare -> seed -> listen -> stop. */
 import { setImmediate, setTimeout as sleep } from "node:timers/promises";
-import {
-  laneOf,
-  openPool,
-  readOn,
-  reportCallbackErrorsTo,
-  transaction,
-  type PoolOptions,
-  type Read,
-  type Sql,
-  type Tx,
-} from "../../db/db.ts";
+import { laneOf, openPool, readOn, reportCallbackErrorsTo, transaction } from "../../db/db.ts";
+import type { PoolOptions, Read, Sql, Tx } from "../../db/db.ts";
 import { requestTransaction } from "../../scope/keyed.ts";
 import { createKernel, type Kernel, type KernelContext } from "./kernel.ts";
 import { openAnchor } from "../../lineage/home.ts";

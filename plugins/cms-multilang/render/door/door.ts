@@ -16,14 +16,8 @@ import {
   redirectTo,
 } from "./replies.ts";
 import type { Host } from "./hosts.ts";
-import {
-  createFoundPages,
-  createKeptPages,
-  createMissingPaths,
-  type Answer,
-  type FoundPages,
-  type KeptPages,
-} from "./kept-pages.ts";
+import { createFoundPages, createKeptPages, createMissingPaths } from "./kept-pages.ts";
+import type { Answer, FoundPages, KeptPages } from "./kept-pages.ts";
 import { createSitemap } from "../sitemap/sitemap.ts";
 import { schemeOf, type CmsContext } from "../../context.ts";
 import { TemplateFault } from "../templates/blocks.ts";

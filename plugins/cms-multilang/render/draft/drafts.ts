@@ -1,17 +1,6 @@
 /** Renders a page as an editor has it, for one domain and language, without saving it. No HTTP, no SQL. */
-import {
-  field,
-  Type,
-  invalid,
-  mistakes,
-  randomToken,
-  sha256,
-  type Caller,
-  type Mistakes,
-  type Queryable,
-  type Static,
-  type Typed,
-} from "platform";
+import { field, Type, invalid, mistakes, randomToken, sha256 } from "platform";
+import type { Caller, Mistakes, Queryable, Static, Typed } from "platform";
 import { localeText } from "../../fields.ts";
 import { checkTexts } from "../../input.ts";
 import { refOf, siteRefOf, type Ref, cleanPath } from "../../code.ts";

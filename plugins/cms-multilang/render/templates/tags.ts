@@ -1,15 +1,8 @@
 /**
  * The tags that only sites have: `{% paragraph %}`, `{% paragraphs %}` and the block `{% articles %}`. behaviour B.11.
  */
-import {
-  Tag,
-  type Context,
-  type Emitter,
-  type Liquid,
-  type TagToken,
-  type Template,
-  type TopLevelToken,
-} from "liquidjs";
+import { Tag } from "liquidjs";
+import type { Context, Emitter, Liquid, TagToken, Template, TopLevelToken } from "liquidjs";
 import { LiquidFault } from "platform";
 import { parseAttributes, type ArticlesQuery } from "./blocks.ts";
 import type { Values } from "../values/fields.ts";

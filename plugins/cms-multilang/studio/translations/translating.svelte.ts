@@ -3,18 +3,8 @@ import { ApiError, get, isMap, KeptDraft, merged, request } from "studio";
 import type { Locale } from "../../locales.ts";
 import type { Kind, Row } from "./rows.ts";
 import type { Site } from "./site.svelte.ts";
-import {
-  changesOf,
-  mistaken,
-  pathFor,
-  textOf,
-  unitsOf,
-  wayOf,
-  type Change,
-  type Entry,
-  type Group,
-  type Unit,
-} from "./units.ts";
+import { changesOf, mistaken, pathFor, textOf, unitsOf, wayOf } from "./units.ts";
+import type { Change, Entry, Group, Unit } from "./units.ts";
 
 interface Asked {
   readonly kind: Kind;

@@ -3,15 +3,8 @@ import { addressOf } from "../address.ts";
 import { ApiError, get, request, type Answer } from "../server/request.ts";
 import type { Call } from "../resources/curl.ts";
 import { KeptDraft } from "./draft.svelte.ts";
-import {
-  fieldsOf,
-  inputsOf,
-  inWords,
-  messagesByField,
-  startingValues,
-  type FormField,
-  type Input,
-} from "../resources/forms.ts";
+import { fieldsOf, inputsOf, inWords, messagesByField, startingValues } from "../resources/forms.ts";
+import type { FormField, Input } from "../resources/forms.ts";
 import { parseJson } from "../server/exact.ts";
 import { frame } from "./frame.svelte.ts";
 import { idOf } from "../resources/list.ts";

@@ -1,17 +1,8 @@
 /** The things of the menu by name, read in one request, and again when this tab or somebody else may have changed them. */
 import { changePreference } from "../server/preferences.ts";
 import { get, onChanged } from "../server/request.ts";
-import {
-  arrangementOf,
-  menuPreference,
-  movedTo,
-  ordered,
-  pinned,
-  withPin,
-  type Arrangement,
-  type Thing,
-  type ThingKind,
-} from "../frame/things.ts";
+import { arrangementOf, menuPreference, movedTo, ordered, pinned, withPin } from "../frame/things.ts";
+import type { Arrangement, Thing, ThingKind } from "../frame/things.ts";
 import { toasts } from "./toasts.svelte.ts";
 
 /** How an account shows itself. */
