@@ -232,7 +232,7 @@ describe("a flow that was mended", () => {
   test("is the present one alone: any other word is refused", async () => {
     const { id } = await failing([get, call()]);
     const { status, json } = await app.post(`/connect/flow_processes/${id}/retry.json?program=old`);
-    expect([status, json]).toEqual([422, { program: ["must be current"] }]);
+    expect([status, json]).toEqual([422, { program: ["must be one of current"] }]);
   });
 
   test("is refused while it is off", async () => {
@@ -708,7 +708,8 @@ test("lists of processes are narrowed by flow and status", async () => {
   expect(await list("&status=error")).toEqual([bad.id]);
   expect(await list("&status=finished")).toEqual([ok.id]);
   expect(await list("&limit=1&offset=1")).toEqual([ok.id]);
-  expect(await list("&status=nothing")).toEqual([]);
+  const mistake = { status: ["must be one of pending, finished, error"] };
+  expect((await app.get("/connect/flow_processes.json?status=nothing")).json).toEqual(mistake);
 });
 
 test("unknown, inactive and foreign flows and processes are 404", async () => {

@@ -316,13 +316,13 @@ describe("a list of large things ends early, and says where it goes on", () => {
   test("the log of activity goes on by its cursor", async () => {
     await app.sql`
       insert into activity (account_id, action, actor, changes)
-      select 1, 'update', 'Large', jsonb_build_object('x', jsonb_build_object('old', null, 'new', repeat('x', 5000000)))
+      select 1, 'update', 'flow', jsonb_build_object('x', jsonb_build_object('old', null, 'new', repeat('x', 5000000)))
       from generate_series(1, 3)`;
-    const first = await app.get("/core/activity.json?actor=Large");
+    const first = await app.get("/core/activity.json?actor=flow");
     expect(first.json).toHaveLength(2);
     const before = first.headers.get("x-next-cursor");
-    const second = await app.get(`/core/activity.json?actor=Large&before=${before}`);
+    const second = await app.get(`/core/activity.json?actor=flow&before=${before}`);
     expect([second.json.length, second.headers.get("x-next-cursor")]).toEqual([1, null]);
-    expect((await app.get("/core/activity/export?actor=Large")).text.trim().split("\n")).toHaveLength(3);
+    expect((await app.get("/core/activity/export?actor=flow")).text.trim().split("\n")).toHaveLength(3);
   });
 });

@@ -1,17 +1,5 @@
 /** A prompt: what it is to others, and how it is made and changed. behaviour 2.1, B.5. */
-import {
-  change,
-  column,
-  create,
-  credentialOf,
-  field,
-  filter,
-  forbidden,
-  found,
-  invalid,
-  resource,
-  Type,
-} from "platform";
+import { change, column, create, credentialOf, field, filter, forbidden, found, invalid, resource } from "platform";
 import type { At, BaseContext, Caller, Change, Changed, DraftOf, NewOf, PatchOf, Ref, RowOf, Tx } from "platform";
 import type { Accounts } from "../accounts/api.ts";
 import type { BuiltIn } from "./built-in.ts";
@@ -140,8 +128,8 @@ export const Prompt = resource("prompt", {
   filters: {
     q: filter.searching(["name", "code"], "searches name and code; `*` and `%` are wildcards"),
     code: filter.exact(),
-    kind: filter.exact(Type.String({ enum: ["chat", "agent"], description: "exact value" })),
-    scope: filter.exact(Type.String({ enum: [...scopes], description: "exact value" })),
+    kind: filter.exact(),
+    scope: filter.exact(),
   },
   orders: ["id", "created_at", "updated_at", "name", "code"],
   visible: ({ caller }, sql) => visibleTo(sql, caller.user),

@@ -200,6 +200,8 @@ export interface TokenAt extends TokensContext, Pick<At, "caller"> {
   readonly limits?: { readonly networks: readonly string[]; readonly readOnly: boolean };
 }
 
+const forAccount = Type.String({ description: "`yes`: all tokens of the whole account (administrators only)" });
+
 export const Token = resource("api_token", {
   table: "api_tokens",
   path: "/account/api_tokens",
@@ -215,7 +217,7 @@ export const Token = resource("api_token", {
   fields,
   filters: {
     for_account: {
-      doc: Type.String({ enum: ["yes"], description: "all tokens of the whole account (administrators only)" }),
+      doc: field.from(forAccount, { values: () => ["yes"] }),
       where: ofAccountOrOwn,
     },
     kind: { doc: "`web_token`: web tokens and sessions only", where: () => undefined },

@@ -19,14 +19,7 @@ export function pageOf(query: URLSearchParams, standard = 100, most = 1000): Pag
   return { limit: clamp(number("limit", standard), 1, most), offset: clamp(number("offset", 0), 0, 2 ** 40) };
 }
 
-const flags = new Map([
-  ["true", true],
-  ["yes", true],
-  ["1", true],
-  ["false", false],
-  ["no", false],
-  ["0", false],
-]);
+const flags = new Map(Object.entries({ true: true, yes: true, 1: true, false: false, no: false, 0: false }));
 
 /** A boolean parameter: undefined if it is missing or empty, 422 if it is anything but true or false. */
 export function flagOf(query: URLSearchParams, parameter: string): boolean | undefined {

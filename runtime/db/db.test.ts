@@ -4,7 +4,7 @@ import { connect, createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import postgres from "postgres";
-import { afterCommit, databaseFault, laneOf, openPool, savepoint, type Sql, transaction } from "./db.ts";
+import { afterCommit, databaseFault, openPool, savepoint, type Sql, transaction } from "./db.ts";
 import { type EmbeddedPostgres, startEmbeddedPostgres } from "../operations/postgres/embedded-postgres.ts";
 import { createLog } from "../system/log.ts";
 
@@ -162,7 +162,7 @@ test.each([0, 1, 2, 100])(
 
 test("a pool of which some connections are always free stays as quick as at its start", async () => {
   const pool = openPool(server.target, { max: 4, laneMax: 2 });
-  const lane = laneOf(pool, "a");
+  const lane = pool.lane("a");
   await Promise.all(Array.from({ length: 4 }, () => pool`select pg_sleep(0.05)`)); // all four are open from here on
   // Where postgres.js looks for a connection: an array that may not grow with every statement.
   const { indexOf } = Array.prototype;
@@ -180,7 +180,7 @@ test("a pool of which some connections are always free stays as quick as at its 
 
 test("no lane of a pool takes its last connections, and none keeps a place that it has left", async () => {
   const pool = openPool(server.target, { max: 4, laneMax: 3, waitTimeoutMs: 60_000 });
-  const lanes = ["a", "b", "c"].map((name) => laneOf(pool, name));
+  const lanes = ["a", "b", "c"].map((name) => pool.lane(name));
   const busy: Record<number, number> = {};
   const most: Record<number, number> = {};
   const work = Array.from({ length: 600 }, async (_, n) => {

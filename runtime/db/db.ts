@@ -52,7 +52,7 @@ export interface SocketTarget {
 export interface PoolOptions {
   /** The maximum number of connections. */
   max?: number;
-  /** How many of them one lane may use (laneOf). */
+  /** How many of them one lane (`sql.lane`) may use, however many of its statements hang on a lock. */
   laneMax?: number;
   /** `false` behind a pooler that shares connections between transactions and does not support prepared statements. */
   prepare?: boolean;
@@ -111,13 +111,6 @@ export function openPool(target: DatabaseTarget, options: PoolOptions = {}): Sql
     return postgres({ ...settings, path: `${socketDir}/.s.PGSQL.${port}`, host: "localhost", port, database, user });
   }
   return postgres(target.url, { ...settings, ...failover(target.url) });
-}
-
-/**
- * The pool as one user sees it: however many of its statements hang on a lock, they use at most `laneMax` connections.
- */
-export function laneOf(sql: Sql, name: string): Sql {
-  return sql.lane(name);
 }
 
 function limitsOf(max: number, options: PoolOptions) {
@@ -282,10 +275,7 @@ const faults: Record<string, DatabaseFault> = {
 };
 // Operating system codes concern the database only if postgres.js has attached the statement.
 const socketFaults = new Set(
-  ["ECONNREFUSED", "ENOENT", "ECONNRESET", "EPIPE", "ENOTFOUND", "EAI_AGAIN", "ETIMEDOUT"].concat(
-    "EHOSTUNREACH",
-    "EACCES",
-  ),
+  "ECONNREFUSED ENOENT ECONNRESET EPIPE ENOTFOUND EAI_AGAIN ETIMEDOUT EHOSTUNREACH EACCES".split(" "),
 );
 
 // The functions in which PostgreSQL writes files. Only a full disk has its own code there: an exhausted quota, or a

@@ -1,20 +1,17 @@
 /** Makes the codes that address records from the records' names. */
 import type { Tx } from "./db.ts";
 
-export interface CodePlace {
-  readonly table: string;
-  /** Default: `code`. */
-  readonly column?: string;
-  readonly accountId: number;
-}
-
 /**
  * `base` (a `slugOf`), or `base` with the lowest number that is free in the account: `notes`, `notes-2`, `notes-3`. A
  * lock makes concurrent callers take turns, so nobody else gets the same code before this transaction ends.
  */
 export async function freeCode(
   tx: Tx,
-  { table, column = "code", accountId }: CodePlace,
+  {
+    table,
+    column = "code",
+    accountId,
+  }: { readonly table: string; readonly column?: string; readonly accountId: number },
   base: string,
 ): Promise<string> {
   await tx`select pg_advisory_xact_lock(hashtextextended(${`${table}.${column}/${accountId}/${base}`}, 0))`;

@@ -12,7 +12,7 @@ import { currentScope } from "../scope/keyed.ts";
 import type { Reply } from "./answers/reply.ts";
 import { refusedWithQuota, takeOf, withQuota, type QuotaHeaders } from "./limits/quota.ts";
 import type { RequestInput, Route } from "./route.ts";
-import { queryHints } from "./refusals/unknown.ts";
+import { queryHints, refuseUnlisted } from "./refusals/unknown.ts";
 import { isObject } from "../base/values.ts";
 
 export const safeMethods: ReadonlySet<string> = new Set(["GET", "HEAD"]);
@@ -67,6 +67,7 @@ async function admitted(
   refuseOtherPerson(request.headers, caller);
   refuseEncoded(request, route.spec);
   const query = queryOf(request.url);
+  refuseUnlisted(route.spec.query, query);
   if (query !== noQuery) hints.push(...queryHints(route.spec.query, query));
   const maxBytes = bodyLimit(route.spec, caller === null, ctx.maxBodyBytes);
   const rawBody = takesBody(route.spec) ? await readBody(request, route.spec, maxBytes, hints) : undefined;

@@ -124,7 +124,6 @@ const lists: [query: string, codes: string[]][] = [
   ["flow_code=nowhere", []],
   ["status=finished&flow_code=call", ["call"]],
   ["status=pending&flow_code=fails", []],
-  ["status=none", []],
 ];
 test.each(lists)("processes listed by %s are those of %j", async (query, codes) => {
   const ids = await Promise.all(["fails", "call", "wait"].map(start));

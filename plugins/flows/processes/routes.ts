@@ -1,7 +1,7 @@
 import {
   answer,
   badRequest,
-  invalid,
+  field,
   isDateTime,
   isDay,
   list,
@@ -47,7 +47,6 @@ export const processExample = {
 };
 const failed = { ...processExample, status: "error", data: null, error: "cancelled" };
 const access = { privilege: "flows" } as const;
-const statuses = ["pending", "finished", "error"];
 
 const { input: _input, data: _data, steps: _steps, ...head } = processExample;
 const headExample = { ...head, started_by: { kind: "cron", id: "7", name: "Every morning" }, trace_id: null };
@@ -74,7 +73,7 @@ export function processRoutes(ctx: FlowContext): Route[] {
         access,
         query: {
           flow_code: "exact value",
-          status: statuses.join(", "),
+          status: field.oneOf(["pending", "finished", "error"]),
           started_by: `${starterKinds.join(", ")}; or one of them by its id: \`cron:7\``,
           from: Type.String({ format: "date-time", description: "made at this time (ISO 8601) or later, or a day" }),
           to: Type.String({ format: "date-time", description: "made before this time" }),
@@ -156,11 +155,8 @@ export function processRoutes(ctx: FlowContext): Route[] {
         answers: { 200: FlowProcess },
         responses: { 200: { ...processExample, status: "pending", data: null, finished_at: null } },
       },
-      async ({ caller, params, query }) => {
-        const program = query.get("program");
-        if (program !== null && program !== "current") throw invalid({ program: ["must be current"] });
-        return ok(await retryProcess(ctx, caller, uuidOf(params.id), program !== null));
-      },
+      async ({ caller, params, query }) =>
+        ok(await retryProcess(ctx, caller, uuidOf(params.id), query.get("program") === "current")),
     ),
     route(
       "POST",

@@ -41,10 +41,8 @@ export const taskExample = {
   undo_id: null,
 };
 
-const taskFilter = {
-  kind: "import, export, reindex, update or delete",
-  status: "running, finished or failed",
-} as const;
+const kind = field.oneOf(["import", "export", "reindex", "update", "delete"]);
+const status = field.oneOf(["running", "finished", "failed"]);
 const mostOwn = 200;
 const ownPage = {
   limit: Type.Integer({ minimum: 1, maximum: mostOwn, default: mostOwn, description: "1 to 200, default 200" }),
@@ -64,7 +62,7 @@ export function taskRoutes(ctx: JsondbContext): Route[] {
         summary: "List one's own tasks of all databases, the newest first",
         description: "The newest 200 that one has begun, of databases that one may open.",
         access: { signedIn: "they are one's own, of databases that one may open" },
-        query: { ...taskFilter, ...ownPage },
+        query: { kind, status, ...ownPage },
         answers: { 200: answer.list(OwnTask) },
         responses: { 200: [{ ...taskExample, db_code: "customers", db_name: "Customers" }] },
       },
@@ -94,7 +92,7 @@ export function taskRoutes(ctx: JsondbContext): Route[] {
         description:
           "The newest first, kept for 7 days, at most 100 of a database. `done` counts the rows that were read, or the records that were exported, indexed, changed or deleted; `total` is null until it is known; `stored` and `failed` are rows of an import, or records that were changed or refused; `warnings` are what the answer of an import says in its header `Warning`. An import or export whose server stopped is `failed` two minutes later. Exports of more than 1,000 records are listed.",
         access: dbAccess,
-        query: { ...taskFilter, ...pageQuery },
+        query: { kind, status, ...pageQuery },
         answers: { 200: answer.list(ListedTask) },
         responses: { 200: [taskExample] },
       },
@@ -221,8 +219,8 @@ export function taskRoutes(ctx: JsondbContext): Route[] {
 
 const task = {
   id: answer.uuid(),
-  kind: field.oneOf(["import", "export", "reindex", "update", "delete"]),
-  status: field.oneOf(["running", "finished", "failed"]),
+  kind,
+  status,
   done: Type.Integer(),
   total: field.nullable(Type.Integer()),
   stored: Type.Integer(),

@@ -286,6 +286,16 @@ describe("an export", () => {
 });
 
 describe("tasks", () => {
+  test.each(["/core/tasks", "/core/dbs/:db/tasks"])("at %s of an unknown kind or status are refused", async (path) => {
+    const at = path.replace(":db", await newDb());
+    const kinds = { kind: ["must be one of import, export, reindex, update, delete"] };
+    const statuses = { status: ["must be one of running, finished, failed"] };
+    for (const [query, mistake] of [["kind=imports", kinds] as const, ["kind=import&status=done", statuses] as const]) {
+      const { status, json } = await server.app.get(`${at}?${query}`);
+      expect([status, json]).toEqual([422, mistake]);
+    }
+  });
+
   test("are those of one database, for those who may see it", async () => {
     const [db, another] = [await newDb(), await newDb()];
     const id = taskId(await send(db, csv, rows(1)));

@@ -60,7 +60,7 @@ export function deliveryRoutes(webhooks: Webhooks): Route[] {
         summary: "List a webhook's deliveries, the newest first",
         access,
         query: {
-          status: "pending, delivered or failed",
+          status: field.oneOf(["pending", "delivered", "failed"]),
           before: Type.Integer({ minimum: 1, description: "only older ones than the delivery with this id" }),
           within: Type.Integer({
             minimum: 1,

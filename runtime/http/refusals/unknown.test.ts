@@ -1,7 +1,8 @@
 import { Type } from "@sinclair/typebox";
 import { describe, expect, test } from "bun:test";
+import { ValidationError, type FieldErrors } from "../../base/errors.ts";
 import { nearest } from "../../base/text.ts";
-import { bodyHints, queryHints, unknownNames } from "./unknown.ts";
+import { bodyHints, queryHints, refuseUnlisted, unknownNames } from "./unknown.ts";
 
 describe("the nearest name", () => {
   test.each<[string, string[], string[]]>([
@@ -66,6 +67,25 @@ describe("of an address", () => {
   ])("declared as %p, %p", (given, query, expected) => {
     expect(queryHints(given as Record<string, unknown>, new URLSearchParams(query))).toEqual(expected);
   });
+});
+
+test.each<[query: string, mistakes: FieldErrors | undefined]>([
+  ["status=open&sort=any&names=a&names[]=b", undefined],
+  ["status=", undefined],
+  ["status=opn", { status: ["must be one of open, closed"] }],
+  ["status=open&status=shut", { status: ["must be one of open, closed"] }],
+  ["kind=c", { kind: ["must be one of a, b"] }],
+])("of an address, %p is refused with %p", (query, mistakes) => {
+  const kind = Type.Union([Type.Literal("a"), Type.Literal("b")]);
+  const names = Type.Union([Type.String(), Type.Array(Type.String())]);
+  const declared = { status: Type.String({ enum: ["open", "closed"] }), kind, names, sort: "as a text" };
+  let found: unknown;
+  try {
+    refuseUnlisted(declared, new URLSearchParams(query));
+  } catch (error) {
+    found = error;
+  }
+  expect(found instanceof ValidationError ? found.fields : undefined).toEqual(mistakes);
 });
 
 describe("of a body", () => {

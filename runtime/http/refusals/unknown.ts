@@ -3,6 +3,7 @@
  * itself does not change.
  */
 import type { TObject, TSchema } from "@sinclair/typebox";
+import { invalid } from "../../base/errors.ts";
 import { nearest } from "../../base/text.ts";
 import { isObject } from "../../base/values.ts";
 
@@ -44,6 +45,22 @@ export function queryHints(declared: Readonly<Record<string, unknown>> = {}, que
   const beginnings = known.filter((name) => name.includes("<")).map((name) => name.slice(0, name.indexOf("<")));
   const unknown = names.filter((name) => !beginnings.some((beginning) => name.startsWith(beginning)));
   return [...corrected, ...unknownNames(unknown, known, (name) => `unknown query parameter "${name}"`)];
+}
+
+/** 422 for a parameter that is none of the only values that its declaration lists. An empty one counts as missing. */
+export function refuseUnlisted(declared: Readonly<Record<string, unknown>> = {}, query: URLSearchParams): void {
+  for (const [name, given] of query) {
+    const listed = given !== "" && Object.hasOwn(declared, name) ? listedIn(declared[name]) : undefined;
+    if (listed && !listed.includes(given)) throw invalid({ [name]: [`must be one of ${listed.join(", ")}`] });
+  }
+}
+
+/** What a text may be, as `field.oneOf` or `enum` say it. */
+function listedIn(schema: unknown): readonly unknown[] | undefined {
+  if (!isSchema(schema)) return undefined;
+  const { enum: values, anyOf } = schema;
+  const listed: unknown = Array.isArray(anyOf) ? anyOf.map((one) => one?.const) : values;
+  return Array.isArray(listed) && listed.every((one) => typeof one === "string") ? listed : undefined;
 }
 
 /** Hints about a `limit` and an `offset` in whose place `pageOf` reads another one. */

@@ -1,6 +1,6 @@
 /** One replica: whether it may be asked, and the reads that it answers. */
 import { codeOf } from "../../base/values.ts";
-import { databaseFault, laneOf, serverName, type Reader, type Sql, type PoolOptions, type Tx } from "../../db/db.ts";
+import { databaseFault, serverName, type Reader, type Sql, type PoolOptions, type Tx } from "../../db/db.ts";
 import type { Log } from "../../system/log.ts";
 import { wordAt, wordKey, type Position, type Watched } from "./primary.ts";
 import { createProgress, longestPauseMs } from "./progress.ts";
@@ -211,7 +211,7 @@ function createReads(open: () => Sql) {
   const underWay = new Set<(reason: Error) => void>();
   return {
     async run<T>(lane: string, run: (sql: Sql) => Promise<T>): Promise<T> {
-      const sql = lanes.get(lane) ?? laneOf(pool, lane);
+      const sql = lanes.get(lane) ?? pool.lane(lane);
       lanes.set(lane, sql);
       const abandoned = Promise.withResolvers<never>();
       underWay.add(abandoned.reject);

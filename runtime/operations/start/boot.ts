@@ -1,6 +1,6 @@
 /** Starts plugins on a database: order by needs -> migrate, setup and mount -> prepare -> seed -> listen -> stop. */
 import { setImmediate, setTimeout as sleep } from "node:timers/promises";
-import { laneOf, openPool, readOn, reportCallbackErrorsTo, transaction } from "../../db/db.ts";
+import { openPool, readOn, reportCallbackErrorsTo, transaction } from "../../db/db.ts";
 import type { PoolOptions, Read, Sql, Tx } from "../../db/db.ts";
 import { requestTransaction } from "../../scope/keyed.ts";
 import { createKernel, type Kernel, type KernelContext } from "./kernel.ts";
@@ -220,7 +220,7 @@ async function servedAt(sql: Sql, { role }: BootContext): Promise<string | undef
 
 /** A plugin whose table is locked uses up the connections of its own lane only. */
 function inLane(context: BaseContext, plugin: string, replicas: Replicas | undefined): BaseContext {
-  const sql = laneOf(context.sql, plugin);
+  const sql = context.sql.lane(plugin);
   const onPrimary = readOn(sql);
   const read: Read = replicas ? (run) => replicas.read(plugin, onPrimary, run) : onPrimary;
   return { ...context, sql, read, transaction: (run) => requestTransaction(sql, run) };

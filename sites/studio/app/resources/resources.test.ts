@@ -104,7 +104,7 @@ describe("resources", () => {
     ["/account/users", "role", ["admin", "manager", "user", "guest"]],
     ["/account/webhooks", "target_kind", ["url", "connector", "flow"]],
     ["/account/webhooks/{id}/deliveries", "status", ["pending", "delivered", "failed"]],
-    ["/account/api_tokens", "for_account", ["yes"]],
+    ["/core/prompts", "scope", ["user", "team", "department", "account"]],
     ["/core/dbs/{db_id}/tasks", "kind", ["import", "export", "reindex", "update", "delete"]],
     ["/core/apps", "app_engine", ["svelte", "vue", "react", "js", "html", "kaboom", "phaser"]],
     ["/cms/sites", "locale", ["pl", "en", "fr", "cs", "sk", "de", "es", "uk"]],
@@ -115,6 +115,7 @@ describe("resources", () => {
   });
 
   test.each([
+    ["/account/api_tokens", "for_account", { values: ["yes"] }],
     ["/connect/connectors", "kind", { values: expect.arrayContaining(["core/smtp"]) }],
     ["/account/crons", "target_code", { path: "/connect/flows.json", value: "code" }],
     ["/account/webhooks", "source_type", { path: "/account/webhooks/source_types.json", value: "source_type" }],
