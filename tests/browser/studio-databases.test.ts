@@ -745,6 +745,46 @@ test("filters that any one of holds are counted while one types, and a view keep
   expect(session.faults).toEqual([]);
 });
 
+test("days are filtered by words for them, which a view keeps as they are", async () => {
+  await database("bills", [], { fields: { name: "string", due: "date" } });
+  const day = (by: number) => Temporal.Now.plainDateISO("UTC").add({ days: by }).toString();
+  const rows = { late: day(-3), soon: day(5), old: "2020-02-29" };
+  for (const [name, due] of Object.entries(rows))
+    await app.post("/core/dbs/bills/records.json", { record: { data: { name, due } } });
+  await using session = await opened("/studio/core/dbs/bills/records");
+  const { page } = session;
+  await cell(page, "soon").waitFor();
+  await page.getByRole("button", { name: "Filter", exact: true }).click();
+  await page.getByRole("button", { name: "Add filter" }).click();
+  await page.getByLabel("Field", { exact: true }).selectOption("due");
+  await page.getByLabel("Which days").selectOption({ label: "overdue (before today)" });
+  await page.getByText("2 records", { exact: true }).waitFor();
+  await page.getByRole("button", { name: "Apply" }).click();
+  await cell(page, "soon").waitFor({ state: "detached" });
+  await page.getByText("Due is before today").waitFor();
+  await page.getByRole("button", { name: "New view" }).click();
+  await page.getByLabel("Name of this view").fill("Overdue");
+  await page.getByRole("button", { name: "Create the view" }).click();
+  await page.getByRole("link", { name: "Overdue" }).waitFor();
+  expect((await app.get("/core/dbs/bills/views.json")).json[0].filters).toEqual({ due: { lt: "{today}" } });
+
+  await page.getByRole("button", { name: "Filter", exact: true }).click();
+  await page.getByLabel("Which days").selectOption({ label: "in the next 7 days" });
+  await page.getByLabel("Condition").selectOption({ label: "is" });
+  await page.getByRole("button", { name: "Apply" }).click();
+  await cell(page, "late").waitFor({ state: "detached" });
+  await cell(page, "soon").waitFor();
+  await page.getByText("Due is in the next 7 days").waitFor();
+  // A day of one's own is typed as people write it.
+  await page.getByRole("button", { name: "Filter", exact: true }).click();
+  await page.getByLabel("Which days").selectOption({ label: "a day …" });
+  await page.getByLabel("Value").fill("2/29/2020");
+  await page.getByRole("button", { name: "Apply" }).click();
+  await cell(page, "old").waitFor();
+  expect(new URL(page.url()).searchParams.get("filter[due]")).toBe("2020-02-29");
+  expect(session.faults).toEqual([]);
+});
+
 test("records stand in groups that keys open and close, and a view keeps them", async () => {
   const status = { type: "string", choices: ["new", { value: "done", label: "Done", color: "green" }] };
   const rows = Array.from({ length: 120 }, (_, at) => ({

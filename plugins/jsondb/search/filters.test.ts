@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { startTestApp, type TestApp } from "../../../tests/harness.ts";
-import { conditionsOf, filterLimits, numberForm, readFilters } from "./filters.ts";
+import { conditionsOf, filterLimits, numberForm, readFilters, spanOf } from "./filters.ts";
 import { parseSchema, noTable } from "../databases/schema.ts";
 
 const types = {
@@ -404,5 +404,76 @@ describe("a bare day", () => {
       [day, 2],
       ["2026-03-30", 1],
     ] as never);
+  });
+});
+
+describe("days of now", () => {
+  // In Warsaw it is Thursday already.
+  const now = Date.parse("2026-12-30T23:30:00Z");
+  test.each([
+    ["{today}", "2026-12-31", "2027-01-01"],
+    ["{yesterday}", "2026-12-30", "2026-12-31"],
+    ["{tomorrow}", "2027-01-01", "2027-01-02"],
+    ["{this_week}", "2026-12-28", "2027-01-04"],
+    ["{last_week}", "2026-12-21", "2026-12-28"],
+    ["{next_month}", "2027-01-01", "2027-02-01"],
+    ["{last_month}", "2026-11-01", "2026-12-01"],
+    ["{this_year}", "2026-01-01", "2027-01-01"],
+    ["{last_7_days}", "2026-12-25", "2027-01-01"],
+    ["{next_30_days}", "2026-12-31", "2027-01-30"],
+  ])("%s is from %s, before %s", (value, first, next) => {
+    const span = spanOf(value, "Europe/Warsaw", now);
+    expect([span?.first.toString(), span?.next.toString()]).toEqual([first, next]);
+  });
+  test.each(["today", "{last_0_days}", "{last_1000_days}", "{this_days}", "{now}", "{today }"])(
+    "%s is none",
+    (value) => {
+      expect(spanOf(value, "UTC")).toBeUndefined();
+    },
+  );
+
+  test("find dates and times by the day of the account, alone and in a view", async () => {
+    const own = await startTestApp();
+    try {
+      const fields = { name: "string", due: "date", at: "datetime" };
+      for (const indexed of [[], ["due", "at"]]) {
+        const code = `spans${indexed.length}`;
+        const schema = { fields, indexed_fields: indexed };
+        expect((await own.post("/core/dbs.json", { db: { name: code, code, schema } })).status).toBe(201);
+        const timezone = (await own.get("/core/account.json")).json.timezone ?? "UTC";
+        const today = Temporal.Now.plainDateISO(timezone);
+        const noon = (day: Temporal.PlainDate) =>
+          day.toZonedDateTime({ timeZone: timezone, plainTime: "12:00" }).toInstant().toString();
+        const days = { today: 0, yesterday: -1, late: -8, soon: 6, later: 7 };
+        for (const [name, by] of Object.entries(days)) {
+          const due = today.add({ days: by });
+          const data = { name, due: due.toString(), at: noon(due) };
+          expect((await own.post(`/core/dbs/${code}/records.json`, { record: { data } })).status).toBe(201);
+        }
+        const found = async (query: string) => {
+          const { status, json } = await own.get(`/core/dbs/${code}/search.json?${query}`);
+          return status === 200 ? json.map(({ name }: { name: string }) => name).toSorted() : [status, json.error];
+        };
+        for (const field of ["due", "at"]) {
+          expect(await found(`filter[${field}]={today}`)).toEqual(["today"]);
+          expect(await found(`filter[${field}][lt]={today}`)).toEqual(["late", "yesterday"]);
+          expect(await found(`filter[${field}][lte]={yesterday}`)).toEqual(["late", "yesterday"]);
+          expect(await found(`filter[${field}]={last_7_days}`)).toEqual(["today", "yesterday"]);
+          expect(await found(`filter[${field}]={next_7_days}`)).toEqual(["soon", "today"]);
+          expect(await found(`filter[${field}][gt]={next_7_days}`)).toEqual(["later"]);
+          expect(await found(`filter[${field}][ne]={last_7_days}`)).toEqual(["late", "later", "soon"]);
+          expect(await found(`filter[${field}][in]={yesterday},{today}`)).toEqual(["today", "yesterday"]);
+          expect(await found(`filter[${field}][gt]={someday}`)).toEqual([400, expect.stringContaining("{this_week}")]);
+        }
+        expect(await found("filter[created_at]={today}")).toHaveLength(5);
+        const view = { name: "Overdue", filters: { due: { lt: "{today}" } } };
+        const made = await own.post(`/core/dbs/${code}/views.json`, { view });
+        expect([made.status, made.json.filters]).toEqual([201, view.filters]);
+        const exported = await own.get(`/core/dbs/${code}/export?format=csv&view=${made.json.id}`);
+        expect(exported.text.trim().split("\n")).toHaveLength(3);
+      }
+    } finally {
+      await own.stop();
+    }
   });
 });

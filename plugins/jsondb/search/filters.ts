@@ -221,8 +221,34 @@ function refuse(wrong: Wrong, { fields }: Table, field: string, value: string): 
   if (type === "boolean" && !booleans.has(value.toLowerCase())) throw wrong("must be true or false");
 }
 
-const timeRule = "must be a date like 2026-01-31 or a datetime like 2026-01-31T10:00:00Z";
+const timeRule =
+  "must be a date like 2026-01-31, a datetime like 2026-01-31T10:00:00Z, or days like {today}, {this_week} or {last_7_days}";
 
 function isInstant(value: string): boolean {
-  return fits("datetime", value) || fits("date", value);
+  return fits("datetime", value) || fits("date", value) || spanForm.test(value);
+}
+
+const spanForm =
+  /^\{(?:(today|yesterday|tomorrow)|(last|this|next)_(week|month|year)|(last|next)_([1-9]\d{0,2})_days)\}$/;
+
+/** The days that `{this_week}` or `{last_7_days}` means now, today among them: the first, and the one after the last. */
+export function spanOf(value: string, timezone: string, now = Date.now()) {
+  const found = spanForm.exec(value);
+  if (!found) return undefined;
+  const [, day, which, unit, side, count = "1"] = found;
+  const today = Temporal.Instant.fromEpochMilliseconds(now).toZonedDateTimeISO(timezone).toPlainDate();
+  const by = (name: string | undefined) =>
+    name === "last" || name === "yesterday" ? -1 : name === "this" || name === "today" ? 0 : 1;
+  if (unit !== undefined) {
+    const begun =
+      unit === "week"
+        ? today.subtract({ days: today.dayOfWeek - 1 })
+        : today.with(unit === "year" ? { month: 1, day: 1 } : { day: 1 });
+    const first = begun.add({ [`${unit}s`]: by(which) });
+    return { first, next: first.add({ [`${unit}s`]: 1 }) };
+  }
+  const days = Number(count);
+  const first =
+    side === undefined ? today.add({ days: by(day) }) : side === "last" ? today.subtract({ days: days - 1 }) : today;
+  return { first, next: first.add({ days }) };
 }

@@ -44,7 +44,7 @@ const apps = "the records of its own databases, for a viewer with `dbs`";
 export const filterParameters = {
   "filter[<field>]": 'exactly this value by the field\'s type; with `*` or `%` a pattern; empty = missing, null or ""',
   "filter[<field>][<operator>]":
-    "gt, gte, lt, lte: in the order of the field's type; a bare day, as 2026-01-31, is the whole day of the account's time zone; ne: all that the exact filter does not find; in: one of several values, comma-separated, or `filter[<field>][in][]=` for each, where a value holds a comma; of none nothing is found; null: `true` or `false`. A field outside of the schema is compared as a number where the value is one, else as a text.",
+    "gt, gte, lt, lte: in the order of the field's type; a bare day, as 2026-01-31, is the whole day of the account's time zone, and `{today}`, `{yesterday}`, `{tomorrow}`, `{last_week}`, `{this_month}`, `{next_year}`, `{last_7_days}`, `{next_30_days}` and the like are days that are worked out when one asks, today among the last and the next ones; ne: all that the exact filter does not find; in: one of several values, comma-separated, or `filter[<field>][in][]=` for each, where a value holds a comma; of none nothing is found; null: `true` or `false`. A field outside of the schema is compared as a number where the value is one, else as a text.",
   "any[<number>][<field>]":
     "as filter, with its operators too; of the numbered groups one must hold whole: `any[0][age][gt]=60&any[1][city]=Łódź`. At most 20 filters, and 100 values of `in`.",
 };

@@ -1,7 +1,7 @@
 /** Conditions on times as SQL. A bare day is the whole day of the account's time zone, which may have 23 or 25 hours. */
 import { isDay } from "platform";
 import type { FieldType } from "../databases/columns.ts";
-import type { ComparisonOp } from "./filters.ts";
+import { spanOf, type ComparisonOp } from "./filters.ts";
 
 /** Where a statement collects its arguments. */
 interface Args {
@@ -33,19 +33,21 @@ export function timeBounds(
   { type, timezone }: { readonly type: FieldType | undefined; readonly timezone: string },
   { op, value }: Compared,
 ): TimeBound[] {
-  if (!isWholeDay(type, value)) return [{ op, instant: `record_instant(${args.bind(value, "text")})` }];
-  const day = Temporal.PlainDate.from(value);
+  const span = spanOf(value, timezone);
+  if (!span && !isWholeDay(type, value)) return [{ op, instant: `record_instant(${args.bind(value, "text")})` }];
+  const first = span?.first ?? Temporal.PlainDate.from(value);
+  const next = span?.next ?? first.add({ days: 1 });
   const start = (of: Temporal.PlainDate) => {
+    if (type === "date") return `record_instant(${args.bind(of.toString(), "text")})`;
     const { epochMilliseconds } = of.toZonedDateTime({ timeZone: timezone });
     return `to_timestamp(${args.bind(epochMilliseconds / 1000, "float8")})`;
   };
-  const next = day.add({ days: 1 });
   if (op === "eq")
     return [
-      { op: "gte", instant: start(day) },
+      { op: "gte", instant: start(first) },
       { op: "lt", instant: start(next) },
     ];
-  const instant = start(op === "gt" || op === "lte" ? next : day);
+  const instant = start(op === "gt" || op === "lte" ? next : first);
   return [{ op: op === "gt" || op === "gte" ? "gte" : "lt", instant }];
 }
 

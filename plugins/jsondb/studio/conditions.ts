@@ -19,12 +19,38 @@ export function isPicked({ kind }: Pick<Look, "kind">): boolean {
   return kind === "choice" || kind === "choices" || kind === "link";
 }
 
+export function isDay({ kind }: Pick<Look, "kind">): boolean {
+  return kind === "date" || kind === "datetime";
+}
+
 /** The operators that the API has for a type; a field that the schema does not know takes them all. */
 export function operatorsOf(type: FieldType | undefined, picked = false): readonly Operator[] {
   if (picked) return ["eq", "ne", "in", "empty", "filled"];
   if (type === "boolean") return ["eq", "ne", "empty", "filled", "null"];
   const isTextual = type === undefined || columnKindOf(type) === "str";
   return operators.filter((op) => op !== "contains" || isTextual);
+}
+
+/** The days that are offered, worked out when somebody asks; others may be typed into an address. */
+export const spans = [
+  "today",
+  "yesterday",
+  "tomorrow",
+  "this_week",
+  "last_week",
+  "next_week",
+  "this_month",
+  "last_month",
+  "this_year",
+  "last_7_days",
+  "last_30_days",
+  "next_7_days",
+  "next_30_days",
+] as const;
+
+/** `today` of `{today}`. */
+export function spanIn(value: string): string | undefined {
+  return /^\{([a-z0-9_]{1,20})\}$/.exec(value)?.[1];
 }
 
 export function needsValue(op: Operator): boolean {
@@ -87,7 +113,8 @@ export function valuesOf(
   typeOf: (field: string) => FieldType | undefined,
 ): Record<string, unknown> {
   const given = conditions.filter(
-    ({ group, field, op, value }) => group === undefined && op === "eq" && value !== "" && !isOwn(field),
+    ({ group, field, op, value }) =>
+      group === undefined && op === "eq" && value !== "" && !spanIn(value) && !isOwn(field),
   );
   const values = given.flatMap(({ field, value }) => {
     const type = typeOf(field);

@@ -15,6 +15,7 @@ import {
   valuesOf,
   withConditions,
   withOneMore,
+  type Condition,
 } from "./conditions.ts";
 import {
   canEditInCell,
@@ -319,6 +320,13 @@ describe("filters", () => {
     const search = new URLSearchParams(text);
     expect(conditionsOf(search)).toEqual([condition]);
     expect(new URLSearchParams(parametersOf(condition).map((one) => [...one])).toString()).toBe(search.toString());
+  });
+
+  test("by days of now prefill no new record", () => {
+    const due: Condition = { field: "due", op: "eq", value: "{today}" };
+    expect(parametersOf(due)).toEqual([["filter[due]", "{today}"]]);
+    expect(valuesOf([due, { ...due, value: "2026-01-31" }], () => "date")).toEqual({ due: "2026-01-31" });
+    expect(valuesOf([due], () => "date")).toEqual({});
   });
 
   test("of several values may be typed as a list is", () => {

@@ -54,7 +54,7 @@ const fields = {
     label: ["Filters", "Filtry", "Filter"],
     body: field.object(),
     blank: {},
-    doc: "field to value, or to { operator: value }; `any`: a list of such objects, of which one must hold whole",
+    doc: "field to value, or to { operator: value }; of times also `{today}`, `{this_week}`, `{last_7_days}` and the like; `any`: a list of such objects, of which one must hold whole",
     example: { status: "open", amount: { gte: 100 } },
   }),
   sort: column.texts({

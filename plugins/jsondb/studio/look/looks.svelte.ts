@@ -1,5 +1,6 @@
 /** Fields and values in the language of the person. */
 import { localOf, text, words } from "studio";
+import { isDay, spanIn, spans, type Operator } from "../conditions.ts";
 import { say, texts } from "../words.ts";
 import { lookOf, type Labelled, type Look } from "./kinds.ts";
 import type { Titles } from "./titles.svelte.ts";
@@ -36,8 +37,22 @@ export function reading(titles: Titles): Reading {
   };
 }
 
+/** Days that are worked out when somebody asks, in words. */
+export function spanName(span: string): string {
+  const known = spans.find((one) => one === span);
+  return known ? say(`span_${known}`) : words(span);
+}
+
+/** How values of a field are compared, in words. */
+export function comparison(look: Look, op: Operator): string {
+  const isOrdered = op === "gt" || op === "gte" || op === "lt" || op === "lte";
+  return say(isDay(look) && isOrdered ? `${op}_day` : op);
+}
+
 /** A value that is one of a filter or a group, where all are texts. */
 export function namedValue(look: Look, value: string, titles: Titles): string {
+  const span = isDay(look) ? spanIn(value) : undefined;
+  if (span !== undefined) return spanName(span);
   if (look.kind === "yesno") return say(value === "true" ? "yes" : "no");
   if (look.target) return titles.of(look.target, value) || value.slice(0, 8);
   return look.choices.find((one) => String(one.value) === value)?.label ?? dayText(value, text.language);
