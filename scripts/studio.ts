@@ -199,7 +199,7 @@ async function bundle(styles: Map<string, string>): Promise<Bundled> {
       "studio/when": join(app, "when.ts"),
       studio: join(app, "kit/index.ts"),
     },
-    plugins: [svelte(styles, parts), pictures(), words(), ofPlugins("pages", "array"), ofPlugins("examples", "object")],
+    plugins: [svelte(styles, parts), pictures(), words(), ofPlugins()],
   });
 }
 
@@ -322,18 +322,24 @@ function words(): Plugin {
   };
 }
 
-/** `studio:<name>`: what plugins/<plugin>/studio/<name>.ts export by that name, in one. */
-function ofPlugins(name: "pages" | "examples", kind: "array" | "object"): Plugin {
+/** `studio:pages` and `studio:examples`: what plugins/<plugin>/studio/pages.ts and examples.json have, in one. */
+function ofPlugins(): Plugin {
+  const found = async (name: string) =>
+    (await Array.fromAsync(new Bun.Glob(`plugins/*/studio/${name}`).scan(root))).toSorted();
   return {
-    name,
+    name: "plugins",
     setup(builder) {
-      builder.onResolve({ filter: new RegExp(`^studio:${name}$`) }, ({ path }) => ({ path, namespace: name }));
-      builder.onLoad({ filter: /.*/, namespace: name }, async () => {
-        const found = (await Array.fromAsync(new Bun.Glob(`plugins/*/studio/${name}.ts`).scan(root))).toSorted();
-        const imports = found.map((path, at) => `import { ${name} as one${at} } from ${JSON.stringify(`./${path}`)};`);
-        const all = found.map((_, at) => `...one${at}`).join(", ");
-        const whole = kind === "array" ? `[${all}]` : `{ ${all} }`;
-        return { contents: `${imports.join("\n")}\nexport const ${name} = ${whole};`, resolveDir: root };
+      builder.onResolve({ filter: /^studio:(?:pages|examples)$/ }, ({ path }) => ({ path, namespace: "plugins" }));
+      builder.onLoad({ filter: /pages$/, namespace: "plugins" }, async () => {
+        const files = await found("pages.ts");
+        const imports = files.map((path, at) => `import { pages as one${at} } from ${JSON.stringify(`./${path}`)};`);
+        const all = files.map((_, at) => `...one${at}`).join(", ");
+        return { contents: `${imports.join("\n")}\nexport const pages = [${all}];`, resolveDir: root };
+      });
+      builder.onLoad({ filter: /examples$/, namespace: "plugins" }, async () => {
+        const files = (await found("examples.json")).map((path) => Bun.file(join(root, path)).json());
+        const all = JSON.stringify(Object.assign({}, ...(await Promise.all(files))));
+        return { contents: `export const examples = ${all};` };
       });
     },
   };

@@ -7,10 +7,10 @@ import { unlisted } from "./app/resources/names.ts";
 import en from "./app/text/en.json" with { type: "json" };
 import { textOf } from "./app/resources/values.ts";
 
-const files = await Array.fromAsync(new Bun.Glob("plugins/*/studio/examples.ts").scan(`${import.meta.dir}/../..`));
+const files = await Array.fromAsync(new Bun.Glob("plugins/*/studio/examples.json").scan(`${import.meta.dir}/../..`));
 const all: [string, Example][] = [];
 for (const file of files) {
-  const { examples }: { examples: Examples } = await import(`../../${file}`);
+  const examples: Examples = await Bun.file(`${import.meta.dir}/../../${file}`).json();
   all.push(...Object.entries(examples));
 }
 

@@ -1,6 +1,5 @@
 /** What the pages of plugins import as "studio". */
 export type { StudioPage } from "./page.ts";
-export type { Examples } from "../resources/examples.ts";
 export type { CustomField, ItemProps, ListProps, ListUpdates, PageProps } from "./props.ts";
 
 export { default as Code } from "./code/Code.svelte";

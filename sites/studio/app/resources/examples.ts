@@ -4,7 +4,7 @@ import { ownOf } from "./values.ts";
 type Values = Readonly<Record<string, unknown>>;
 type Titles = Readonly<Record<"en" | "pl" | "de", string>>;
 
-/** One for each list, by its path in the API, in `plugins/<name>/studio/examples.ts`. */
+/** One for each list, by its path in the API, in `plugins/<name>/studio/examples.json`. */
 export interface Example {
   /** What it makes, in a few words. */
   readonly says: Titles;

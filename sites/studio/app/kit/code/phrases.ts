@@ -1,86 +1,11 @@
 /** What the editor itself says, in the languages of the Studio. */
 import { EditorState, type Extension } from "@codemirror/state";
 import type { Language } from "../../state/text.svelte.ts";
+import de from "./text/de.json" with { type: "json" };
+import en from "./text/en.json" with { type: "json" };
+import pl from "./text/pl.json" with { type: "json" };
 
-const phrases: Readonly<Record<Language, Readonly<Record<string, string>>>> = {
-  en: {},
-  pl: {
-    Find: "Znajdź",
-    Replace: "Zamień na",
-    next: "następne",
-    previous: "poprzednie",
-    all: "wszystkie",
-    "match case": "wielkość liter",
-    "by word": "całe słowa",
-    regexp: "wyrażenie regularne",
-    replace: "zamień",
-    "replace all": "zamień wszystkie",
-    close: "zamknij",
-    "current match": "bieżące trafienie",
-    "replaced $ matches": "zamieniono: $",
-    "replaced match on line $": "zamieniono w wierszu $",
-    "on line": "w wierszu",
-    "Go to line": "Idź do wiersza",
-    go: "OK",
-    Completions: "Podpowiedzi",
-    Diagnostics: "Błędy",
-    "No diagnostics": "Brak błędów",
-    "Control character": "Znak sterujący",
-    "Selection deleted": "Usunięto zaznaczenie",
-    "Fold line": "Zwiń",
-    "Unfold line": "Rozwiń",
-    "folded code": "zwinięty fragment",
-    unfold: "rozwiń",
-    to: "do",
-    // Of the snippets of JavaScript.
-    definition: "definicja",
-    loop: "pętla",
-    "of loop": "pętla po elementach",
-    "/ catch block": "/ catch: blok",
-    block: "blok",
-    "/ else block": "/ else: blok",
-    named: "nazwany",
-    default: "domyślny",
-  },
-  de: {
-    Find: "Suchen",
-    Replace: "Ersetzen durch",
-    next: "nächster",
-    previous: "voriger",
-    all: "alle",
-    "match case": "Groß-/Kleinschreibung",
-    "by word": "ganze Wörter",
-    regexp: "regulärer Ausdruck",
-    replace: "ersetzen",
-    "replace all": "alle ersetzen",
-    close: "schließen",
-    "current match": "aktueller Treffer",
-    "replaced $ matches": "$ Treffer ersetzt",
-    "replaced match on line $": "in Zeile $ ersetzt",
-    "on line": "in Zeile",
-    "Go to line": "Gehe zu Zeile",
-    go: "OK",
-    Completions: "Vorschläge",
-    Diagnostics: "Fehler",
-    "No diagnostics": "Keine Fehler",
-    "Control character": "Steuerzeichen",
-    "Selection deleted": "Auswahl gelöscht",
-    "Fold line": "Einklappen",
-    "Unfold line": "Ausklappen",
-    "folded code": "eingeklappter Code",
-    unfold: "ausklappen",
-    to: "bis",
-    // Of the snippets of JavaScript.
-    definition: "Definition",
-    loop: "Schleife",
-    "of loop": "Schleife über Elemente",
-    "/ catch block": "/ catch-Block",
-    block: "Block",
-    "/ else block": "/ else-Block",
-    named: "benannt",
-    default: "Standard",
-  },
-};
+const phrases = { en, pl, de } as const;
 
 export function phrasesIn(language: Language): Extension {
   return EditorState.phrases.of(phrases[language]);
