@@ -136,8 +136,8 @@ const endText = (raw: string): EndText => (raw === "" ? "null" : printRaw(raw, "
 const isWhole = (raw: string) => raw === "" || raw.includes(partSeparator);
 
 /**
- * The links of these paths, if a page can be read with all that they lead to: each to one record of a database that opens
- * for the viewer. None if it cannot.
+ * The links of these paths, if a page can be read with all that they lead to: each to one record, without rollups, of a
+ * database that opens for the viewer. None if it cannot.
  */
 export async function linksAtOnce(
   ctx: LinkContext,
@@ -148,7 +148,7 @@ export async function linksAtOnce(
   for (const name of paths) {
     const [field, ...others] = [...db.schema.tables.values()].flatMap(({ fields }) => fields.get(name) ?? []);
     const target = field?.link && (await targetOf(ctx, db.accountId, field.link, viewer));
-    if (!field?.link || !target || others.length > 0 || field.type !== "string") return [];
+    if (!field?.link || !target || others.length > 0 || field.type !== "string" || isUnfinished(target, [])) return [];
     found.push({ field: name, target, table: tableIn(target, field.link) });
   }
   return found;
@@ -176,20 +176,23 @@ export async function withRollups(
 }
 
 /**
- * The records of a public method's answer, as JSON, with rollups and `expand`. `fields` are the only ones that it shows, with those of
- * the ends as `customer.name`; undefined: all.
+ * The records of a public method's answer, as JSON, with rollups and `expand`: of a search of `table`, otherwise with the
+ * names of their tables, which are not shown. `fields` are the only ones that it shows, with those of the ends as
+ * `customer.name`; undefined: all.
  */
 export async function finishedFor(
   ctx: LinkContext,
   db: Database,
   texts: readonly string[],
   paths: readonly string[],
-  shownOf: (record: Data) => Shown,
+  table: Table | undefined,
   fields: ReadonlySet<string> | undefined,
 ): Promise<readonly string[]> {
   const records = texts.map((text) => parseExactly(text) as Data); // answers of ours
+  const shownOf = table ? flatIn(table) : nestedIn(db);
   await withRollups(ctx, { db, viewer: undefined }, records, shownOf, fields && [...fields]);
-  if (paths.length === 0) return records.map((record) => JSON.stringify(record));
+  const printed = (record: Data) => JSON.stringify(table ? record : { ...record, table_name: undefined });
+  if (paths.length === 0) return records.map(printed);
   const done = await expanded(ctx, { db, viewer: undefined }, records, paths, shownOf);
   const visible = (path: string, value: Value): Value => {
     if (!fields || value === null) return value;
@@ -200,7 +203,7 @@ export async function finishedFor(
   };
   return done.map(({ expand, ...record }) => {
     const ends = Object.entries(expand).map(([path, value]) => [path, visible(path, value)]);
-    return JSON.stringify({ ...record, expand: Object.fromEntries(ends) });
+    return printed({ ...record, expand: Object.fromEntries(ends) });
   });
 }
 
@@ -246,7 +249,7 @@ async function follow(
     const link = linkOf(db, from, name);
     const target = await targetOf(ctx, db.accountId, link, viewer);
     const ids = [...new Set(from.flatMap(({ data }) => idsIn(own(data, name))))];
-    const ends = target ? await read(ctx, target, link, ids, room) : new Map<string, EndText>();
+    const ends = target ? await read(ctx, { db: target, viewer }, link, ids, room) : new Map<string, EndText>();
     const deeper = paths.flatMap((path) => (path.startsWith(`${name}.`) ? [path.slice(name.length + 1)] : []));
     const valuesAt = (end: (id: string) => EndText | undefined): readonly EndText[] =>
       from.map(({ data }) => {
@@ -285,7 +288,7 @@ const noLink = (name: string) => badRequest(`\`expand\`: ${name.slice(0, 100)} i
 
 async function read(
   ctx: LinkContext,
-  target: Database,
+  { db: target, viewer }: Reading,
   link: Link,
   ids: readonly string[],
   room: Room,
@@ -304,7 +307,12 @@ async function read(
       ends.set(id, printRaw(whole, "flat"));
     }
   }
-  return ends;
+  const ofTable = target.schema.tables.get(link.table ?? "");
+  // A program's are those of its own records alone: what they are of was not asked for when it was saved.
+  if (!viewer || !ofTable?.computed.length) return ends;
+  const records = [...ends.values()].map((text) => parseExactly(text) as Data); // objects of ours
+  await withRollups(ctx, { db: target, viewer }, records, flatIn(ofTable));
+  return new Map([...ends.keys()].map((id, at) => [id, JSON.stringify(records[at])]));
 }
 
 /** Counts each place that shows a record: many may link to the same. */

@@ -57,6 +57,55 @@ test("a public method shows those that its `allowed_fields` name", async () => {
   expect(changed.json.data).toMatchObject({ name: "Rob", count: 0, total: 0 });
 });
 
+test("a public method shows them of each record of several tables, without its table's name", async () => {
+  const count = { type: "integer", rollup: { of: "shop.orders.client", op: "count" } };
+  const tables = {
+    clients: { fields: { name: "string", count } },
+    orders: { fields: { name: "string", client: { type: "string", link: "shop.clients" } } },
+  };
+  const list = { expand: ["client"] };
+  const public_methods = { list, get: true, create: { table_name: "clients" }, update: { table_name: "clients" } };
+  const db = { name: "Shop", code: "shop", schema: { tables }, public_methods };
+  expect((await app.post("/core/dbs", { db })).status).toBe(201);
+  const anybody = { token: null };
+  const made = (await app.post("/core/db/shop/create", { data: { name: "Ann" } }, anybody)).json;
+  expect(made).toMatchObject({ data: { name: "Ann", count: 0 } });
+  const order = { table_name: "orders", data: { name: "first", client: made.id } };
+  expect((await app.post("/core/dbs/shop/records", { record: order })).status).toBe(201);
+  const client = { name: "Ann", count: 1 };
+  const { json: listed } = await app.get("/core/db/shop/list?expand=client", anybody);
+  expect(listed.map(({ data }: { data: object }) => data)).toEqual([order.data, client]);
+  expect(listed[0].expand.client).toMatchObject({ name: "Ann" });
+  const { json: got } = await app.get(`/core/db/shop/get?id=${made.id}`, anybody);
+  const changed = (await app.post("/core/db/shop/update", { id: made.id, data: { name: "Eva" } }, anybody)).json;
+  expect([got.data, changed.data]).toEqual([client, { ...client, name: "Eva" }]);
+  for (const one of [made, listed[0], got, changed]) expect(Object.keys(one)).not.toContain("table_name");
+});
+
+test("a record at the end of a link has those of what its reader may see", async () => {
+  const seller = await person(app, { role: "user" });
+  const shown = async (token?: string) => {
+    const answers = [
+      await app.get(`/core/dbs/sales/search?filter[buyer]=${ann}&expand=buyer&limit=1`, token ? { token } : {}),
+      await app.get("/core/dbs/sales/records?expand=buyer&limit=1", token ? { token } : {}),
+    ];
+    return answers.map(({ json: [one] }) => [one.expand.buyer.count, one.expand.buyer.total]);
+  };
+  const cheap = [{ to: "everyone", may: "read", where: { price: { lt: 3 } } }];
+  expect((await app.patch("/core/dbs/sales", { db: { access: cheap } })).status).toBe(200);
+  expect([await shown(), await shown(seller.token)]).toEqual([
+    [
+      [2, 5.5],
+      [2, 5.5],
+    ],
+    [
+      [1, 2],
+      [1, 2],
+    ],
+  ]);
+  expect((await app.patch("/core/dbs/sales", { db: { access: null } })).status).toBe(200);
+});
+
 test("a public method shows none of a database that who makes it may not read", async () => {
   await sees("nothing");
   const by = { token: maker.token };

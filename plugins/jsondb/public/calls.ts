@@ -27,7 +27,7 @@ import {
 } from "../databases/public-methods.ts";
 import { ownFields } from "../databases/columns.ts";
 import { expandLimits } from "../api.ts";
-import { finishedFor, flatIn, isUnfinished, nestedIn, pathsIn } from "../links/expand.ts";
+import { finishedFor, isUnfinished, pathsIn } from "../links/expand.ts";
 import { checked } from "../search/filters.ts";
 import {
   fieldHints,
@@ -62,21 +62,22 @@ export async function get(ctx: JsondbContext, { db, operation, method, params, v
   const fields = shownFields(db, operation);
   const [id, guard] = [idOf(params), guardOf(method, variables)];
   await mustBeIn(ctx, db, id, method, guard);
-  const found = await ctx.read((sql) => recordStore.get(sql, db, id, { form: "public", fields }, guard));
+  const call = { db, operation, method, params, variables };
+  const found = await ctx.read((sql) => recordStore.get(sql, db, id, { form: formOf(call), fields }, guard));
   if (!found) throw notFound();
-  return finishedOne(ctx, { db, operation, method, params, variables }, found.answer);
+  return finishedOne(ctx, call, found.answer);
 }
 
 /**
- * With rollups, and with the ends of links that the method lets a visitor follow, as its `allowed_fields` show them. Of
- * all tables mixed no rollups.
+ * With rollups, and with the ends of links that the method lets a visitor follow, as its `allowed_fields` show them. The
+ * texts have the form of `formOf`.
  */
 export async function finish(ctx: JsondbContext, call: Call, db: Database, texts: readonly string[]) {
+  if (!mayFinish(call)) return texts;
   const paths = allowedPaths(call).filter((path) => call.method.expand.includes(path));
-  if (!isUnfinished(db, paths)) return texts;
-  const table = db.schema.tables.get(call.method.table ?? call.params["table_name"]?.toString() ?? "") ?? noTable;
-  const shown = call.operation === "search" ? flatIn(table) : (record: Data) => ({ ...nestedIn(db)(record), table });
-  return finishedFor(ctx, db, texts, paths, shown, visibleFields(db.publicMethods, call.operation));
+  const searched = db.schema.tables.get(call.method.table ?? call.params["table_name"]?.toString() ?? "") ?? noTable;
+  const table = call.operation === "search" ? searched : undefined;
+  return finishedFor(ctx, db, texts, paths, table, visibleFields(db.publicMethods, call.operation));
 }
 
 async function finishedOne(ctx: JsondbContext, call: Call, text: string): Promise<string> {
@@ -87,6 +88,11 @@ async function finishedOne(ctx: JsondbContext, call: Call, text: string): Promis
 export function mayFinish(call: Call): boolean {
   const isExpanding = call.method.expand.length > 0 && call.params["expand"] !== undefined;
   return isExpanding || isUnfinished(call.db, []);
+}
+
+/** With the names of tables, by which rollups are found, if it will be finished. */
+export function formOf(call: Call): "nested" | "public" {
+  return mayFinish(call) ? "nested" : "public";
 }
 
 function allowedPaths({ method, params }: Call): string[] {
@@ -104,7 +110,8 @@ export function expandHints(call: Call): string[] {
 export async function create(ctx: JsondbContext, call: Call): Promise<string> {
   const make = (current: Database) => newRecord(current, call);
   const made = await inPublicForm(() => records.create(ctx, call.db, make));
-  return finishedOne(ctx, withoutPaths(call), publicText(made, shownFields(call.db, "create")));
+  const own = withoutPaths(call);
+  return finishedOne(ctx, own, publicText(made, shownFields(call.db, "create"), formOf(own)));
 }
 
 /** Answers as `create` does, and stores nothing. */
@@ -112,7 +119,7 @@ export function pretend(call: Call): string {
   const { table, data: given } = newRecord(call.db, call);
   const data = asNew(call.db, table, given);
   const made = { id: uuidv7(), table, data, json: JSON.stringify(data), createdAt: new Date() };
-  return publicText(made, shownFields(call.db, "create"));
+  return publicText(made, shownFields(call.db, "create"), "public");
 }
 
 /** A write follows no links. */
@@ -129,9 +136,10 @@ export async function update(ctx: JsondbContext, call: Call): Promise<string> {
     const typed = isForm ? typedFields(write.table, given) : given;
     return { ...write, data: applied("update", current, write.table, typed, variables) };
   };
-  const shape = { form: "public", fields: shownFields(db, "update") } as const;
+  const own = withoutPaths(call);
+  const shape = { form: formOf(own), fields: shownFields(db, "update") };
   const { answer } = await inPublicForm(() => records.update(ctx, db, id, make, shape));
-  return finishedOne(ctx, withoutPaths(call), answer);
+  return finishedOne(ctx, own, answer);
 }
 
 export async function remove(
@@ -313,9 +321,13 @@ async function inPublicForm<T>(run: () => Promise<T>): Promise<T> {
   }
 }
 
-function publicText({ id, table, data, json, createdAt }: CreatedRecord, shown: readonly string[] | undefined): string {
+function publicText(
+  { id, table, data, json, createdAt }: CreatedRecord,
+  shown: readonly string[] | undefined,
+  form: "nested" | "public",
+): string {
   const time = createdAt.toJSON();
   const visible = Object.entries(data).filter(([name]) => shown?.includes(name));
   const text = shown ? JSON.stringify(Object.fromEntries(visible)) : json;
-  return printRecord({ id, createdAt: time, updatedAt: time, tableName: table.name, data: text }, "public");
+  return printRecord({ id, createdAt: time, updatedAt: time, tableName: table.name, data: text }, form);
 }

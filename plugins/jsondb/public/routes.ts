@@ -178,7 +178,7 @@ function createCaller(ctx: JsondbContext) {
   };
 
   const runs: Record<Operation, (call: Call) => Promise<Reply>> = {
-    list: (call) => page(call, publicList, { form: "public" }),
+    list: (call) => page(call, publicList, { form: calls.formOf(call) }),
     search: async (call) => withoutCursor(await page(call, publicSearch, { form: "flat" })),
     get: async (call) => jsonText(200, await calls.get(ctx, call)),
     create: async (call) =>
