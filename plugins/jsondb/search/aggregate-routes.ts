@@ -16,7 +16,7 @@ import { dbAccess, openAt, viewerOf, type DatabaseContext } from "../databases/c
 import { endFilters } from "../links/filters.ts";
 import type { EndFilter } from "./filters.ts";
 import { filterParameters, namesParameter } from "./routes.ts";
-import { countOnly, readAggregate } from "./aggregate.ts";
+import { readAggregate } from "./aggregate.ts";
 import { fieldHints, namedFields } from "./query.ts";
 import type { JsondbContext } from "../context.ts";
 import { createAccountTurns } from "../turns.ts";
@@ -71,15 +71,10 @@ export function aggregateRoutes(ctx: JsondbContext): Route[] {
         const { params, query, request } = input;
         const db = await openAt(ctx, input, params.db_id);
         const narrowed = await endFilters(ctx, { db, viewer: viewerOf(input) }, query);
-        const call = { ...narrowed, signal: request.signal };
-        const { query: asked, groups, measures, most } = readAggregate(db, narrowed.params);
+        const { query: asked, groups, measures } = readAggregate(db, narrowed.params);
         const named = [...namedFields(asked), ...[...groups, ...measures].map(({ field }) => field)];
         const hints = [...fieldHints(db, asked, named), ...narrowed.hints];
-        if (most !== undefined) {
-          const counted = await aggregate(ctx, db, { ...call, params: countOnly(call.params) });
-          if (Number(/"count": ?(\d{1,18})/.exec(counted)?.[1]) > most) return warned(jsonText(200, counted), hints);
-        }
-        return warned(jsonText(200, await aggregate(ctx, db, call)), hints);
+        return warned(jsonText(200, await aggregate(ctx, db, { ...narrowed, signal: request.signal })), hints);
       },
     ),
   ];

@@ -45,14 +45,23 @@ function aggregateStatement(db: Database, asked: Aggregate): { text: string; val
   const keys = groups.map((group, at) => `${keyOf(args, group, db.timezone)} as g${at}`);
   const values = measures.map((measure, at) => `${valueOf(args, measure, db.collation)} as m${at}`);
   const groupBy = groups.length > 0 ? `group by ${groups.map((_, at) => `g${at}`).join(", ")}` : "";
-  const list = `select ${[...keys, "count(*) as n", ...values].join(", ")} from records r where ${where} ${groupBy}
+  const most = asked.most === undefined ? undefined : args.bind(asked.most, "int");
+  const isFew = `(select count(*) from found) <= ${most}`;
+  const from = most === undefined ? `records r where ${where}` : `found r where ${isFew}`;
+  const list = `select ${[...keys, "count(*) as n", ...values].join(", ")} from ${from} ${groupBy}
     order by ${orderBy(args, db, asked)} limit ${args.bind(asked.limit, "int")}`;
   const lines = `select ${answer(args, asked)} as line from (${list}) a offset 0`;
   const bounded = `select l.line, ${bytesBefore("octet_length(l.line)")} as bytes_before from (${lines}) l`;
-  const text = `select (select d.plan_version from dbs d where d.id = ${args.bind(db.id, "uuid")}) as plan_version,
-    coalesce('[' || string_agg(b.line, ',') filter (where b.bytes_before < ${readBounds.answerBytes}) || ']', '[]') as body,
+  const body = `coalesce('[' || string_agg(b.line, ',') filter (where b.bytes_before < ${readBounds.answerBytes}) || ']', '[]')`;
+  const select = (whole: string) => `select ${whole} as body,
+    (select d.plan_version from dbs d where d.id = ${args.bind(db.id, "uuid")}) as plan_version,
     coalesce(bool_or(b.bytes_before >= ${readBounds.answerBytes}), false) as is_cut from (${bounded}) b`;
-  return { text, values: args.values };
+  if (most === undefined) return { text: select(body), values: args.values };
+  // One record more than `most` is read: so it is known whether there are too many, and then they are only counted.
+  const found = `select r.id, r.data, r.created_at, r.updated_at from records r where ${where} limit ${most} + 1`;
+  const counted = `'[{"group":{},"count":' || (select count(*) from records r where ${where}) || '}]'`;
+  const either = `case when ${isFew} then ${body} else ${counted} end`;
+  return { text: `with found as materialized (${found}) ${select(either)}`, values: args.values };
 }
 
 const unitForms = { day: "YYYY-MM-DD", month: "YYYY-MM", year: "YYYY" } as const;

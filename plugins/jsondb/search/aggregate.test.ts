@@ -81,10 +81,12 @@ describe("an aggregate", () => {
     ]);
   });
 
-  test("of more records than `most` only counts them", async () => {
+  test("of more records than `most` only counts them, in the one statement", async () => {
     expect((await aggregate("sum=age&most=5")).json).toEqual([{ group: {}, count: 5, sum: { age: 105 } }]);
     expect((await aggregate("sum=age&group_by=city&most=4")).json).toEqual([{ group: {}, count: 5 }]);
     expect((await aggregate("filter[city]=Łódź&sum=age&most=4")).json[0].sum).toEqual({ age: 85 });
+    expect((await aggregate("group_by=city&most=5&limit=1")).json).toEqual([{ group: { city: "Łódź" }, count: 2 }]);
+    expect((await aggregate("filter[city]=nowhere&group_by=city&most=0")).json).toEqual([]);
     expect((await aggregate("sum=age&most=few")).json).toEqual({ most: ["must be a whole number"] });
   });
 

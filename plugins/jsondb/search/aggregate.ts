@@ -72,11 +72,6 @@ export function readAggregate(db: Database, params: URLSearchParams): Aggregate 
   };
 }
 
-/** The parameters that only count the records. */
-export function countOnly(params: URLSearchParams): URLSearchParams {
-  return new URLSearchParams([...params].filter(([name]) => !/^(?:group_by|sum|avg|min|max)(?:\[\])?$/.test(name)));
-}
-
 function namesOf(params: URLSearchParams, key: string): string[] {
   return [...new Set(namesIn(params, key, queryLimits.name + 10))];
 }
@@ -101,16 +96,17 @@ function groupOf(table: Table, name: string): Group {
 
 function measureOf(table: Table, kind: MeasureKind, name: string): Measure {
   const field = fieldOf(table, name);
-  const columnKind = columnKindOf(field.type);
-  const isNumber = field.type === undefined || columnKind === "int";
-  const isPossible = kind === "min" || kind === "max" ? field.type === undefined || columnKind !== undefined : isNumber;
-  if (!isPossible)
-    throw invalid({
-      [kind]: [
-        `\`${name}\` is a ${field.type}: this needs ${kind === "min" || kind === "max" ? "numbers, texts or times" : "numbers"}`,
-      ],
-    });
+  const fault = measureFault(kind, name, field.type);
+  if (fault !== undefined) throw invalid({ [kind]: [fault] });
   return { kind, ...field };
+}
+
+/** Why a field of this type cannot be measured so. */
+export function measureFault(kind: MeasureKind, name: string, type: FieldType | undefined): string | undefined {
+  const columnKind = columnKindOf(type);
+  const isOrdered = kind === "min" || kind === "max";
+  if (type === undefined || columnKind === "int" || (isOrdered && columnKind !== undefined)) return undefined;
+  return `\`${name}\` is a ${type}: this needs ${isOrdered ? "numbers, texts or times" : "numbers"}`;
 }
 
 /** A field outside of the schema has no type. */

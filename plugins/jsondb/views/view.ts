@@ -18,7 +18,7 @@ import {
 import { hiddenAlways, may } from "../access/reach.ts";
 import { dbAccess } from "../databases/cache.ts";
 import { tableNames, type Database } from "../databases/database.ts";
-import { measureKinds, units } from "../search/aggregate.ts";
+import { measureFault, measureKinds, units } from "../search/aggregate.ts";
 import { fieldHintsIn } from "../search/query.ts";
 import { linkBefore } from "../links/links.ts";
 import { operators, readFilters, type Condition } from "../search/filters.ts";
@@ -177,13 +177,21 @@ async function check(
   return { ...after, dbId: db.id };
 }
 
-/** Hints about fields of which nothing is grouped, or no picture shown. */
-function kindHints(db: Database, { tableName, groupBy, coverField }: ViewRow): string[] {
+/** Hints about fields of which nothing is grouped or measured, or no picture shown. */
+function kindHints(db: Database, { tableName, groupBy, coverField, measure, measureField }: ViewRow): string[] {
   const table = db.schema.tables.get(tableName ?? "");
   const fieldOf = (one: string | null) =>
     one === null || hiddenAlways(db.reach).has(one) ? undefined : table?.fields.get(one);
-  const [group, cover] = [fieldOf(groupBy), fieldOf(coverField)];
+  const [group, cover, measured] = [fieldOf(groupBy), fieldOf(coverField), fieldOf(measureField)];
+  const kind = measureKinds.find((one) => one === measure);
+  const fault = kind && measured && measureFault(kind, measureField ?? "", measured.type);
+  const computed = Object.entries({ group_by: group, measure_field: kind && measured }).filter(
+    ([, one]) => one?.rollup,
+  );
   return [
+    ...(fault === undefined ? [] : [`measure_field: ${fault}`]),
+    ...(kind && measureField === null ? [`measure: ${kind} is of no field: name one in \`measure_field\``] : []),
+    ...computed.map(([at]) => `${at}: a rollup is worked out when it is read: nothing is grouped or measured by it`),
     ...(group && group.type === "text"
       ? [`group_by: ${groupBy} is of type ${group.type}, whose values are too different to group by`]
       : []),

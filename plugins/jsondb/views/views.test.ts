@@ -60,13 +60,23 @@ test("a calendar's date is a date: another field is refused, one that is not the
   await app.delete(`${base}/${made.json.id}`, as(boss));
 });
 
-test("a field that nothing can be grouped by, or that holds no pictures, is named", async () => {
-  const schema = { fields: { note: "text", status: "string", photo: { type: "string", format: "file" } } };
+test("a field that nothing can be grouped or measured by, or that holds no pictures, is named", async () => {
+  const parts = { type: "integer", rollup: { of: "shown.whole", op: "count" } };
+  const whole = { type: "string", link: "shown" };
+  const photo = { type: "string", format: "file" };
+  const schema = { fields: { note: "text", status: "string", size: "number", photo, parts, whole } };
   expect((await app.post("/core/dbs", { db: { name: "Shown", code: "shown", schema } })).status).toBe(201);
   const warning = async (view: object) =>
     (await app.post("/core/dbs/shown/views", { view: { name: "View", ...view } })).headers.get("warning") ?? "";
   expect(await warning({ kind: "board", group_by: "note" })).toContain("group_by: note is of type text");
   expect(await warning({ kind: "gallery", cover_field: "status" })).toContain("cover_field: status holds no files");
+  expect(await warning({ kind: "board", group_by: "parts" })).toContain("group_by: a rollup is worked out");
+  const chart = { kind: "chart", measure: "sum" };
+  expect(await warning({ ...chart, measure_field: "status" })).toContain("measure_field: `status` is a string");
+  expect(await warning({ ...chart, measure_field: "parts" })).toContain("measure_field: a rollup is worked out");
+  expect(await warning(chart)).toContain("measure: sum is of no field");
+  expect(await warning({ ...chart, measure: "max", measure_field: "status", group_by: "whole" })).toBe("");
+  expect(await warning({ ...chart, measure_field: "size" })).toBe("");
   expect(await warning({ kind: "gallery", cover_field: "photo", group_by: "status" })).toBe("");
 });
 
