@@ -3,6 +3,7 @@ import { afterAll, beforeAll, expect, test } from "bun:test";
 import { eventually, person, type TestApp } from "../harness.ts";
 import { startStudio, type Studio } from "./studio-fixture.ts";
 
+const admin = { to: "user:1", may: "manage" };
 const password = "a long pass phrase";
 let studio: Studio;
 let app: TestApp;
@@ -12,7 +13,9 @@ beforeAll(async () => {
   ({ app } = studio);
   jan = (await person(app, { login: "jan", role: "user", password })).id;
   await app.patch(`/account/users/${jan}.json`, { user: { name: "Jan Example" } });
-  const fields = { no: "string", owner: "integer", amount: "integer", margin: "number" };
+  await app.post("/core/dbs.json", { db: { name: "Clients", code: "clients", access: [admin] } });
+  const client = { type: "string", link: "clients" };
+  const fields = { no: "string", client, owner: "integer", amount: "integer", margin: "number" };
   await app.post("/core/dbs.json", { db: { name: "Deals", code: "deals", schema: { fields } } });
   for (const [no, owner, amount] of [
     ["D-1", jan, 5],
@@ -40,6 +43,13 @@ test("with a person, their own records and no margins: as they see it, and what 
     { to: "user:1", may: "manage" },
     { to: `user:${jan}`, may: "edit" },
   ]);
+
+  // What it links to is closed to them: that is said, and opened at once.
+  const other = async () => (await app.get("/core/dbs/clients.json")).json.access;
+  await dialog.getByRole("note").getByText("Deals links to Clients, which Jan Example cannot see").waitFor();
+  await dialog.getByRole("button", { name: "Give read access to Clients too" }).click();
+  await dialog.getByRole("note").waitFor({ state: "detached" });
+  expect(await other()).toEqual([admin, { to: `user:${jan}`, may: "read" }]);
 
   await dialog.getByLabel("Look as").selectOption({ label: "Jan Example" });
   await dialog.getByText("Jan Example would see 3 of 3 records. Can edit.").waitFor();
@@ -162,7 +172,7 @@ test("with the public: a form that asks for chosen fields, and records to be rea
   await dialog.getByRole("checkbox", { name: "Required: No", exact: true }).check();
   await eventually(async () => (await stored()).public_methods?.create?.required_fields?.length === 1, "required");
   expect((await stored()).public_methods).toEqual({
-    create: { allowed_fields: ["no", "owner", "amount"], required_fields: ["no"] },
+    create: { allowed_fields: ["no", "client", "owner", "amount"], required_fields: ["no"] },
   });
   expect(await dialog.getByLabel("Address for the form").inputValue()).toBe(`${app.origin}/core/db/deals/create`);
   expect((await visitor("create", { data: { amount: 1 } })).status).toBe(422);

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { ownGrantOf, reachOf, withOwn, type Grant, type Reader } from "./reach.ts";
+import { linksOf, ownGrantOf, reachOf, withOwn, type Grant, type Reader } from "./reach.ts";
 
 const jan: Reader = { id: 7, role: "user", units: ["team:3"], mayUseTables: true };
 const guest: Reader = { id: 8, role: "guest", units: [], mayUseTables: false };
@@ -50,4 +50,18 @@ describe("what a person has by name", () => {
     expect(withOwn(access, 7, { may: "manage" }, { openTo })?.[1]).toEqual({ to: "user:7", may: "manage" });
     expect(withOwn(access, 7, undefined, { openTo })).toEqual([{ to: "team:3", may: "read", hide: ["margin"] }]);
   });
+});
+
+test("a table links to others by the fields that are not hidden", () => {
+  const table = (schema: unknown) => ({ id: "1", code: "orders", name: "Orders", access: null, schema });
+  const fields = {
+    customer: { link: "customers" },
+    above: { link: "orders" },
+    item: { link: "shop.items" },
+    n: "string",
+  };
+  expect(linksOf(table({ fields }))).toEqual(["customers", "shop"]);
+  expect(linksOf(table({ fields }), ["customer"])).toEqual(["shop"]);
+  expect(linksOf(table({ tables: { a: { fields }, b: {} } }))).toEqual(["customers", "shop"]);
+  expect(linksOf(table(null))).toEqual([]);
 });

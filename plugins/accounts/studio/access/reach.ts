@@ -90,6 +90,15 @@ export function withOwn(
   return [...others, { to, may, ...narrowed }];
 }
 
+/** The codes of the other tables that its fields link to, but for those that are hidden. */
+export function linksOf({ code, schema }: Table, hide: readonly string[] = []): string[] {
+  const { fields, tables }: Readonly<Record<string, unknown>> = isMap(schema) ? schema : {};
+  const parts = isMap(tables) ? Object.values(tables).map((one) => (isMap(one) ? one["fields"] : {})) : [fields];
+  const all = parts.flatMap((part) => Object.entries(isMap(part) ? part : {})).filter(([name]) => !hide.includes(name));
+  const links = all.flatMap(([, field]) => (isMap(field) && typeof field["link"] === "string" ? field["link"] : []));
+  return [...new Set(links.map((link) => link.split(".")[0] ?? ""))].filter((link) => link !== code);
+}
+
 /** Of a database as the API answers it. */
 export function tableOf(db: Readonly<Record<string, unknown>>): Table {
   const { id, code, name, access, schema } = db;

@@ -2,6 +2,7 @@
 import { ApiError, get, isMap, lookupChoices, mapsIn, messageOf, request, session, textOf } from "studio";
 import { dbPath } from "../paths.ts";
 import { draftOf, type SchemaDraft } from "../schema.ts";
+import { closedTo, openTo, type Closed } from "./closed.ts";
 import { accessOf, faultsOf, grantsOf, subjectKinds, type Grant } from "./grants.ts";
 import { say } from "./words.ts";
 
@@ -29,6 +30,8 @@ export class Sharing {
   isLoaded = $state(false);
   problem = $state("");
   faults = $state.raw<ReadonlyMap<number, readonly string[]>>(new Map());
+  /** By whom it is shared with: the tables that it links to and that are closed to them. */
+  closed = $state.raw<ReadonlyMap<string, readonly Closed[]>>(new Map());
   publicMethods = $state.raw<unknown>(null);
   publicFaults = $state.raw<readonly string[]>([]);
   saving = $state(false);
@@ -60,6 +63,23 @@ export class Sharing {
     this.faults = new Map();
     this.publicFaults = [];
     this.isLoaded = true;
+    void this.findClosed();
+  }
+
+  private async findClosed(): Promise<void> {
+    const { grants = [], schema } = this;
+    const found = await closedTo(grants, schema, this.code);
+    if (this.grants === grants) this.closed = found;
+  }
+
+  /** Lets somebody read a table that this one links to. */
+  async open(to: string, db: string): Promise<void> {
+    try {
+      await openTo(to, db);
+      await this.findClosed();
+    } catch (error) {
+      this.problem = messageOf(error);
+    }
   }
 
   /** The people and units that somebody may see. */
