@@ -14,8 +14,20 @@ test("files are uploaded in parts, found by folder, and get their texts", async 
   const { page, faults } = opened;
   await page.getByText("Nothing is here yet.").waitFor();
   await page.getByLabel("Folder for uploads").fill("team");
+  // What nobody opens to others stays with the account.
+  const open = page.getByRole("switch", { name: "Anyone with the link", checked: false });
+  await open.waitFor();
+  await page.getByText("seen only by people of this account").waitFor();
+  const file = page.locator("input[type=file]");
+  await file.setInputFiles([{ name: "own.txt", mimeType: "text/plain", buffer: Buffer.from("own") }]);
+  await page.getByRole("region", { name: "Uploads" }).getByText("uploaded").waitFor();
+  const [own] = (await studio.app.get("/core/media.json?folder=team")).json;
+  expect([own.is_public, (await studio.app.get(own.url, { token: null })).status]).toEqual([false, 404]);
+  await page.getByRole("button", { name: "Clear the list" }).click();
+  await open.check();
+  await page.getByText("seen by everybody who has its link").waitFor();
   const film = Buffer.alloc(5_500_000, 7);
-  await page.locator("input[type=file]").setInputFiles([
+  await file.setInputFiles([
     { name: "anna.png", mimeType: "image/png", buffer: Buffer.from(png(200, 100)) },
     { name: "film.bin", mimeType: "application/octet-stream", buffer: film },
   ]);
@@ -23,12 +35,11 @@ test("files are uploaded in parts, found by folder, and get their texts", async 
   expect((await studio.app.get("/core/media.json?folder=team")).json).toMatchObject([
     { name: "film.bin", size: film.length, is_public: true },
     { name: "anna.png", width: 200 },
+    { name: "own.txt" },
   ]);
 
   // The same name with another content is refused, with the server's words.
-  await page
-    .locator("input[type=file]")
-    .setInputFiles([{ name: "anna.png", mimeType: "image/png", buffer: Buffer.from(png(9, 9)) }]);
+  await file.setInputFiles([{ name: "anna.png", mimeType: "image/png", buffer: Buffer.from(png(9, 9)) }]);
   await page.getByText("name has already been taken in this folder").waitFor();
   expect(faults.filter((fault) => !fault.includes("status of 422"))).toEqual([]);
   expect(await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth)).toBe(true);
