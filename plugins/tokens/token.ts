@@ -104,7 +104,6 @@ const fields = {
     ],
     body: field.nullable(Databases),
     by: "check",
-    hidden: true,
     orNull: true,
   }),
   token_info: text({ label: ["Token", "Token", "Token"], by: "check", example: "core_AbC...wxyz" }),
@@ -138,7 +137,7 @@ const fields = {
       "Was etwas ändern würde, wird abgewiesen.",
     ],
     by: "check",
-    hidden: true,
+    example: false,
   }),
   /** Whether agents may delete with it over `/mcp`. */
   mcp_delete: flag({ by: "check", hidden: true }),

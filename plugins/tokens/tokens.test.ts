@@ -56,6 +56,8 @@ describe("a new token", () => {
       integration_app_code: null,
       for_account: false,
       privileges: ["api_tokens"],
+      databases: null,
+      read_only: false,
       token_info: `${token.slice(0, 8)}...${token.slice(-4)}`,
       user_id: 1,
       last_used_at: null,

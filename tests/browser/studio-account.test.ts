@@ -44,14 +44,16 @@ describe("a token", () => {
     await page.locator("#main").focus();
     await tabTo("Name", "textbox");
     await page.keyboard.type("Nightly import");
-    expect(await page.getByLabel("Ends").inputValue()).toBe("90");
-    await tabTo("Tables", "checkbox");
-    await page.keyboard.press("Space");
-    await tabTo("All tables that you may use", "radio");
-    await page.keyboard.press("ArrowDown");
+    expect(await page.getByLabel("Ends", { exact: true }).inputValue()).toBe("90");
+    // It begins with as little as there is, and says what it would be able to do.
+    await page.getByRole("button", { name: "Create a token for: no table yet", exact: true }).waitFor();
     await tabTo("Access to Orders", "combobox");
     await page.keyboard.type("Can add");
-    await tabTo("Save", "button");
+    await tabTo("Tables", "checkbox");
+    await page.keyboard.press("Space");
+    await page.getByRole("button", { name: /^Create a token for: Everything that you may/ }).waitFor();
+    await page.keyboard.press("Space");
+    await tabTo("Create a token for: Orders: Can add", "button");
     await page.keyboard.press("Enter");
     const dialog = page.getByRole("dialog", { name: "This secret is shown once" });
     const token = (await dialog.locator("pre").textContent()) ?? "";
@@ -67,6 +69,9 @@ describe("a token", () => {
     await page.keyboard.press("Enter");
     await page.getByText(/^Ends \W*\d+ [A-Z]/).waitFor();
     expect(await page.locator("body").textContent()).not.toContain(token);
+    // The list says in words what it may, until when, and when it was used.
+    await page.goto(`${app.origin}/studio/admin/tokens`);
+    await page.getByRole("row", { name: /Nightly import Orders: Can add Ends / }).waitFor();
     // The palette gives up its search when it is closed.
     expect(faults.filter((fault) => !fault.includes("/core/search.json"))).toEqual([]);
   });
@@ -77,7 +82,7 @@ describe("a token", () => {
     await page.getByLabel("Name", { exact: true }).fill("Kiosk");
     await page.getByText("More fields").click();
     await page.getByLabel("Used for").selectOption("web_token");
-    await page.getByRole("button", { name: "Save" }).click();
+    await page.getByRole("button", { name: /^Create a token for/ }).click();
     const dialog = page.getByRole("dialog", { name: "This secret is shown once" });
     const address = (await dialog.locator("pre").last().textContent()) ?? "";
     expect(address).toStartWith(`${app.origin}/account/auto_login?token=core_`);
@@ -124,7 +129,11 @@ describe("a token", () => {
 describe("a person", () => {
   test("is invited to see their own records of one table, comes in by the link and chooses a password", async () => {
     await app.post("/account/teams.json", { team: { name: "Sales" } });
-    const fields = { name: "string", owner: { type: "string", label: "Owner" }, pay: "number" };
+    await app.post("/core/dbs.json", {
+      db: { name: "Firms", code: "firms", access: [{ to: "user:1", may: "manage" }] },
+    });
+    const firm = { type: "string", link: "firms" };
+    const fields = { name: "string", firm, owner: { type: "string", label: "Owner" }, pay: "number" };
     await app.post("/core/dbs.json", { db: { name: "Jobs", code: "jobs", schema: { fields } } });
     for (const owner of ["ewa", "jan"])
       await app.post("/core/dbs/jobs/records.json", { record: { data: { name: `Job of ${owner}`, owner } } });
@@ -143,7 +152,11 @@ describe("a person", () => {
     expect(await page.getByLabel("The field that says whose a record is").inputValue()).toBe("owner");
     await page.getByRole("group", { name: "Hidden fields" }).getByLabel("Pay").check();
     await page.getByText("Managers and users still see and change all of it, as before.").waitFor();
+    await page.getByRole("note").getByText("Jobs links to Firms, which they cannot see").waitFor();
     await page.getByText("Will see: Jobs (Can edit, limited).").waitFor();
+    await page.getByRole("button", { name: "Give read access to Firms too" }).click();
+    await page.getByText(/^Will see: .*Firms \(Can view\)/).waitFor();
+    expect(await page.getByRole("note").count()).toBe(0);
     await page.getByRole("button", { name: "Make invitation link" }).click();
     const link =
       (await page.getByRole("region", { name: "Send this link to Ewa Zima" }).locator("pre").textContent()) ?? "";
@@ -220,7 +233,7 @@ test("an empty list offers an example, which fills the form and can be saved as 
   await using opened = await signedIn({ at: "/studio/account/groups" });
   const { page, faults } = opened;
   await page.getByText("For example: a group for everyone who is on call.").waitFor();
-  await page.getByText("Show as API").click();
+  await page.getByRole("button", { name: "Show as API" }).click();
   await page.getByText('"name": "On call"').waitFor();
   await page.getByRole("link", { name: "Start from this example" }).click();
   await page.getByRole("heading", { level: 1, name: "New group" }).waitFor();

@@ -178,7 +178,8 @@ test("a token is shown once, and masked afterwards", async () => {
   const { page } = opened;
   await page.getByLabel("Name", { exact: true }).fill("CI");
   await page.getByRole("checkbox", { name: /^Prompts/ }).check();
-  await page.getByRole("button", { name: "Save" }).click();
+  await page.getByRole("checkbox", { name: /^Tables/ }).uncheck();
+  await page.getByRole("button", { name: "Create a token for: Prompts" }).click();
   const dialog = page.getByRole("dialog", { name: "This secret is shown once" });
   const token = (await dialog.locator("pre").textContent()) ?? "";
   expect(token).toMatch(/^core_/);

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { databasesIn } from "./databases.ts";
+import { databasesIn, mayDo } from "./databases.ts";
 import { choiceOf, dayIn, endsOf, signInAddress } from "./ends.ts";
 
 const now = Date.parse("2026-03-10T12:00:00Z");
@@ -64,3 +64,26 @@ test("the sign-in address leads to the Studio, whatever the token has in it", ()
     "https://core.test/account/auto_login?token=core_a%26b&return_to=%2Fstudio",
   );
 });
+
+const words = {
+  everything: "Everything",
+  tables: "of tables only",
+  noTable: "no table yet",
+  onlyReads: "only reads",
+  right: (name: string) => (name === "dbs" ? "Tables" : "Prompts"),
+  level: (level: string) => `can ${level}`,
+  table: (key: string) => (key === "7" ? "Orders" : key),
+};
+
+test.each([
+  [{}, "Everything"],
+  [{ read_only: true }, "Everything, only reads"],
+  [{ databases: { "7": "edit" } }, "Everything, of tables only Orders: can edit"],
+  [{ privileges: ["dbs", "prompts"] }, "Tables, Prompts"],
+  [{ privileges: ["dbs"], databases: "{}" }, "no table yet"],
+  [{ privileges: ["dbs", "prompts"], databases: { "7": "edit", b: "read" } }, "Orders: can edit, b: can read, Prompts"],
+  [
+    { privileges: ["dbs"], databases: { a: "read", b: "read", c: "read", d: "read", e: "read" }, read_only: true },
+    "a: can read, b: can read, c: can read, d: can read, +1, only reads",
+  ],
+])("%j may do: %s", (token, said) => expect(mayDo(token, words)).toBe(said));

@@ -27,6 +27,8 @@ export interface ItemProps {
   readonly begins?: Row;
   /** What is proposed for a new record, by field. */
   readonly suggested?: Row;
+  /** The words of the button that saves, by what is put in. */
+  readonly saving?: (inputs: Row) => string;
   /** By field, instead of what the API says. */
   readonly helps?: Readonly<Record<string, string>>;
   /** The fields that `custom` shows. */

@@ -1,6 +1,7 @@
 /** The tiles of the signed-in person. A change is made to what is stored by then: another tab may have changed them too. */
 import { changePreference, preference } from "../server/preferences.ts";
-import { added, moved, removed, tilesOf, tilesPreference, widened, type Tile } from "../frame/tiles.ts";
+import { added, moved, removed, tilesOf, tilesPreference, widened, type Tile } from "../home/tiles.ts";
+import { menu } from "./menu.svelte.ts";
 import { toasts } from "./toasts.svelte.ts";
 
 export interface TileApp {
@@ -60,4 +61,11 @@ export class Dashboard {
   private async save(make: (tiles: readonly Tile[]) => Tile[]): Promise<readonly Tile[]> {
     return tilesOf(await changePreference(tilesPreference, (kept) => ({ tiles: make(tilesOf(kept)) })));
   }
+}
+
+/** Puts an app on the home page of the person: in half the width (1) or the whole (2). */
+export async function showAtHome(app: string, width: number): Promise<void> {
+  const put = (tiles: readonly Tile[]) => widened(added(tiles, app), app, width - 1);
+  const next = await changePreference(tilesPreference, (kept) => ({ tiles: put(tilesOf(kept)) }));
+  menu.preferences = { ...menu.preferences, [tilesPreference]: next };
 }
