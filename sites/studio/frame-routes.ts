@@ -2,7 +2,7 @@
 import { answer, field, isObject, ok, route, Type } from "platform";
 import type { BaseContext, Look, RequestInput, Route } from "platform";
 import { brandSettings, standardBrand, type Accounts } from "../../plugins/accounts/api.ts";
-import { doneIn, keyOf, noticesOf, watched } from "./app/frame/attention.ts";
+import { doneIn, keyOf, noticesOf, watched } from "./app/home/attention.ts";
 import { mayRead } from "./search.ts";
 
 /** How many things of a kind a menu shows, and how many failed runs are counted. */

@@ -1,7 +1,7 @@
 /** The one HTML document of the Studio. */
 import { escapeHtml, contentHash, createPackedText, type PluginFacts, type StudioPage } from "platform";
 import { answersPath, placeOf } from "./app/address.ts";
-import { homePath } from "./app/pages/home.ts";
+import { homePath } from "./app/home/home.ts";
 import { ownPath } from "./app/shown.ts";
 import type { StudioFiles } from "./files.ts";
 

@@ -233,7 +233,7 @@ test("an empty list offers an example, which fills the form and can be saved as 
   await using opened = await signedIn({ at: "/studio/account/groups" });
   const { page, faults } = opened;
   await page.getByText("For example: a group for everyone who is on call.").waitFor();
-  await page.getByRole("button", { name: "Show as API" }).click();
+  await page.getByText("Show as API").click();
   await page.getByText('"name": "On call"').waitFor();
   await page.getByRole("link", { name: "Start from this example" }).click();
   await page.getByRole("heading", { level: 1, name: "New group" }).waitFor();

@@ -90,26 +90,18 @@ test("the first day: a database, an import, visitors, an app, a tile, a token, a
   await arrived("New app");
   const name = page.getByRole("textbox", { name: "Name", exact: true });
   await eventually(async () => (await name.inputValue()) === "Guests");
-  await keys.press("Control+s");
-  await heading("Guests").waitFor();
-  await keys.tabTo("link", "Preview");
-  await keys.press("End", "Enter");
-  await keys.tabTo("checkbox", "Tile of the home page");
-  await keys.press("Space", "Control+s");
-  await eventually(async () => (await app.get("/core/tiles.json")).json.length === 1);
-  await keys.command("Home");
+  await keys.enter("link", "Choose records and columns");
+  await page.getByRole("heading", { name: "A list of this table" }).waitFor();
+  await keys.enter("button", "Create the list");
   await arrived(/admin/i);
-  await keys.enter("button", "Edit tiles");
-  await keys.choose("Add a tile", "Guests");
-  await keys.enter("button", "Add a tile");
   await page.frameLocator('iframe[title="Guests"]').getByText("Bea").waitFor();
 
   // A token that can do nothing but databases.
   await keys.command("New access token");
   await arrived("New access token");
   await keys.fill("textbox", /^Name/, "Nightly import");
-  await keys.tabTo("checkbox", /^Tables/);
-  await keys.press("Space", "Control+s");
+  await keys.choose("Access to Guests", "Can manage");
+  await keys.press("Control+s");
   const dialog = page.getByRole("dialog");
   const token = ((await dialog.getByText(/core_/).first().textContent()) ?? "").trim();
   expect((await app.get("/core/dbs/guests.json", { token })).status).toBe(200);

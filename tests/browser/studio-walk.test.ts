@@ -60,25 +60,17 @@ test("from signing in to signing out: a database, an import, visitors, an app, a
   await page.getByRole("navigation", { name: "Parts of the table" }).getByRole("link", { name: "Records" }).click();
   await gear();
   await page.getByRole("link", { name: "Build an app" }).click();
-  await page.getByRole("radio", { name: "Table of records", checked: true }).waitFor();
-  await page.getByRole("button", { name: "Create app" }).click();
-  await page.getByRole("heading", { level: 1, name: "Guests" }).waitFor();
-  await page.locator("main").getByRole("link", { name: "Settings" }).click();
-  await page.getByLabel("Tile of the home page").check();
-  await page.getByRole("button", { name: "Publish", exact: true }).click();
-  await eventually(async () => (await app.get("/core/tiles.json")).json.length === 1);
-  await menu.getByRole("link", { name: "Home" }).click();
-  await page.getByRole("button", { name: "Edit tiles" }).click();
-  await page.getByRole("combobox", { name: "Add a tile" }).selectOption({ label: "Guests" });
-  await page.getByRole("button", { name: "Add a tile" }).click();
+  await page.getByRole("radio", { name: "List of a table", checked: true }).waitFor();
+  await page.getByRole("link", { name: "Choose records and columns" }).click();
+  await page.getByRole("button", { name: "Create the list" }).click();
   await page.frameLocator('iframe[title="Guests"]').getByText("Bea").waitFor();
 
   // A token that can do nothing but databases.
   await open("Access tokens");
   await page.getByRole("button", { name: "New access token" }).click();
   await page.getByRole("textbox", { name: /^Name/ }).fill("Nightly import");
-  await page.getByRole("checkbox", { name: /^Tables/ }).check();
-  await save();
+  await page.getByLabel("Access to Guests").selectOption("manage");
+  await page.getByRole("button", { name: "Create a token for: Guests: Can manage" }).click();
   const dialog = page.getByRole("dialog");
   const token = ((await dialog.getByText(/core_/).first().textContent()) ?? "").trim();
   expect((await app.get("/core/dbs/guests.json", { token })).status).toBe(200);

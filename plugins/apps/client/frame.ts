@@ -1,8 +1,8 @@
 /**
  * The page around a private app (`frame.js`). It trusts nothing that the app says: it takes a title, a fragment, and
- * addresses of apps' pages, and shows these in the same frame. behaviour B.10.
+ * addresses of apps' pages, and shows these in the same frame; a click may lead to a record. behaviour B.10.
  */
-import { frameName, isAppPath, reloadOnce, type FrameMessage } from "./frames.ts";
+import { frameName, isAppPath, isRecordAddress, reloadOnce, type FrameMessage } from "./frames.ts";
 
 const found = document.querySelector("iframe");
 if (found) start(found);
@@ -45,7 +45,9 @@ function start(frame: HTMLIFrameElement): void {
     if (data.type === "core:reload") reloadOnce();
     if (data.type === "core:go") {
       const url = URL.parse(String(data.address), location.origin);
-      if (url?.origin === location.origin && isAppPath(url.pathname)) go(url);
+      if (url?.origin !== location.origin) return;
+      if (isAppPath(url.pathname)) go(url);
+      else if (navigator.userActivation.isActive && isRecordAddress(url.pathname + url.search)) location.assign(url);
     }
     if (data.type === "core:page") {
       asked = "";

@@ -6,7 +6,7 @@
 /** The messages of the app's page to the page around it. */
 export type FrameMessage =
   | { readonly type: "core:page"; readonly title: string; readonly hash: string }
-  /** To an app's page: `/a/deals?id=7#top` */
+  /** To an app's page, `/a/deals?id=7#top`, or to a record. */
   | { readonly type: "core:go"; readonly address: string }
   | { readonly type: "core:reload" };
 
@@ -15,6 +15,10 @@ export const frameName = "core-frame:";
 
 /** The address of an app's page, without its query. */
 export const isAppPath = (path: string): boolean => /^\/a\/[\w-]{1,100}$/.test(path);
+
+/** The address of a record in the Studio: `/studio/tables/orders?open=0197…` */
+export const isRecordAddress = (address: string): boolean =>
+  /^\/studio\/tables\/[\w-]{1,100}\?(?:table=[\w%.-]{1,200}&)?open=[\w-]{1,64}$/.test(address);
 
 /** The query parameter that asks for the page around an app, in browsers that do not say what they load. */
 export const frameParameter = "frame";
@@ -32,6 +36,19 @@ function tell(message: FrameMessage): void {
 export function reloadAround(): boolean {
   if (isFramed) tell({ type: "core:reload" });
   return isFramed;
+}
+
+/** A link to a record leads the page around there: the Studio shows itself in no frame. */
+export function followRecordLinks(): void {
+  if (around === window) return;
+  addEventListener("click", (event) => {
+    const link = event.target instanceof Element ? event.target.closest("a[href]") : null;
+    if (!(link instanceof HTMLAnchorElement) || event.defaultPrevented) return;
+    const { origin, pathname, search } = new URL(link.href, document.baseURI);
+    if (origin !== location.origin || !isRecordAddress(pathname + search)) return;
+    event.preventDefault();
+    tell({ type: "core:go", address: pathname + search });
+  });
 }
 
 /** The window's title and the fragment of its address are the app's; links and forms lead to apps' pages. */

@@ -3,7 +3,15 @@
  * of the app runs. It removes the app token from the page and gives the app `core` and its own `fetch` and `XMLHttpRequest`; an earlier
  * script has set `CoreAppContext`. behaviour B.10.
  */
-import { forwardPaletteKeys, reportHeight, followFrame, frameParameter, reloadAround, reloadOnce } from "./frames.ts";
+import {
+  followFrame,
+  followRecordLinks,
+  forwardPaletteKeys,
+  frameParameter,
+  reloadAround,
+  reloadOnce,
+  reportHeight,
+} from "./frames.ts";
 import { takePageData } from "./page-data.ts";
 import { installStorage } from "./page-storage.ts";
 import { coreOf } from "./sdk.ts";
@@ -21,6 +29,7 @@ else if (data) {
   if (window.origin === "null") installStorage(transport, `/core/apps/${context.app.id}/storage`, transport.readNow);
   if (data.token) define("fetch", transport.fetch, true);
   followFrame();
+  followRecordLinks();
   if (context.embed) {
     reportHeight(context.app.id);
     forwardPaletteKeys(context.app.id);

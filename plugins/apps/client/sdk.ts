@@ -257,7 +257,9 @@ function phrase(params: Params | string | undefined): Params | undefined {
 function queryOf(params: Params | undefined): string {
   const query = new URLSearchParams();
   for (const [name, value] of Object.entries(params ?? {})) {
-    if (value !== undefined && value !== null) query.set(name, String(value));
+    // Of `filter[city][in][]` each item is a parameter of its own: an item may have a comma.
+    if (Array.isArray(value) && name.endsWith("[]")) for (const one of value) query.append(name, String(one));
+    else if (value !== undefined && value !== null) query.set(name, String(value));
   }
   const text = query.toString();
   return text === "" ? "" : `?${text}`;

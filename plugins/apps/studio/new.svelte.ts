@@ -1,16 +1,8 @@
 /** A new app: a starter, what it needs beside its code, and the form that makes it. */
-import { ApiError, Editor, get, isMap, loadModels, request, router, session, textOf } from "studio";
+import { ApiError, Editor, isMap, loadModels, request, router, session, Tables, textOf, type Table } from "studio";
 import { openApp } from "./app.svelte.ts";
 import { addressOfApp } from "./place.ts";
-import { fieldsOf, isOpenForVisitors, sourceOf, starters, tablesOf, type Starter } from "./starters.ts";
-
-export interface Database {
-  readonly id: string;
-  readonly code: string;
-  readonly name: string;
-  readonly schema: unknown;
-  readonly public_methods: unknown;
-}
+import { fieldsIn, sourceOf, starters, type Starter } from "./starters.ts";
 
 /** What is made is built on, where its code is; what it was described with is asked there. */
 class NewEditor extends Editor {
@@ -34,10 +26,9 @@ export class NewApp {
   /** The starters whose needs the person may meet. */
   readonly starters: readonly Starter[];
   starter = $state.raw<Starter | undefined>();
-  databases = $state.raw<readonly Database[]>([]);
-  /** The code of the database that the app is built over; "" for one of its own. */
+  readonly tables = new Tables();
+  /** The key of the table that the app is built over; "" for one of its own. */
   over = $state("");
-  table = $state("");
   /** The code that the starter has put in: other code is the person's own. */
   private filled = "";
   /** Made by a save that was refused afterwards: the next one takes them. */
@@ -50,35 +41,17 @@ export class NewApp {
     );
   }
 
-  /** `over`: the code or the id of a database that the app is to be built over; `wanted`: the id of a starter. */
+  /** `over`: the code of a database that the app is to be built over; `wanted`: the id of a starter. */
   async begin(over: string, wanted: string | null): Promise<void> {
-    if (session.may("dbs")) {
-      const { json } = await get("/core/dbs.json?limit=500");
-      this.databases = (Array.isArray(json) ? json : []).flatMap((row: unknown) =>
-        isMap(row)
-          ? [
-              {
-                id: textOf(row["id"]),
-                code: textOf(row["code"]),
-                name: textOf(row["name"]),
-                schema: row["schema"],
-                public_methods: row["public_methods"],
-              },
-            ]
-          : [],
-      );
-    }
-    const known = this.databases.find(({ id, code }) => code === over || id === over);
-    if (known) {
-      this.over = known.code;
-      this.table = tablesOf(known.schema)[0] ?? "";
-    }
+    if (session.may("dbs")) await this.tables.read();
+    const known = this.tables.tables.find(({ db }) => db === over);
+    if (known) this.over = keyOf(known);
     const byId = (name: string | null) => this.starters.find(({ id }) => id === name);
-    const first = known ? byId("table") : (byId(wanted) ?? this.starters[0]);
+    const first = byId(known ? "list" : wanted) ?? byId("empty");
     const { draft } = this.editor;
     if (this.starter || !first || (draft.found && !known)) return;
     this.choose(first);
-    if (known) this.type("name", known.name);
+    if (known) this.type("name", known.label);
     // Nobody has typed anything yet.
     if (!draft.found) draft.drop();
   }
@@ -89,20 +62,28 @@ export class NewApp {
     this.hasModel = models && models.length > 0;
   }
 
-  get database(): Database | undefined {
-    return this.starter?.fitsAny ? this.databases.find(({ code }) => code === this.over) : undefined;
+  get table(): Table | undefined {
+    return this.starter?.fitsAny ? this.tables.tables.find((one) => keyOf(one) === this.over) : undefined;
   }
 
-  /** Whether visitors may use it without signing in. */
+  /** Whether visitors may use it without signing in: the public method takes no table. */
   get isPublic(): boolean {
-    const { starter, database, table } = this;
+    const { starter, table } = this;
     if (starter?.public) return true;
-    return starter?.creates === true && isOpenForVisitors(database?.public_methods, table);
+    return starter?.creates === true && table?.table === "" && table.hasForm;
   }
 
   /** The database whose public method would open the app to visitors. */
   get closed(): string {
-    return this.starter?.creates && this.table === "" && !this.isPublic ? this.over : "";
+    return this.starter?.creates && this.table?.table === "" && !this.isPublic ? this.table.db : "";
+  }
+
+  /** Where a list is made: at its table. */
+  get listAddress(): string {
+    const { table } = this;
+    const query = new URLSearchParams({ make: "list", name: this.textOfInput("name").trim() });
+    if (table?.table) query.set("table", table.table);
+    return table ? `/studio/tables/${encodeURIComponent(table.db)}?${query}` : "/studio/tables/new";
   }
 
   /** Whether the code was changed by hand. */
@@ -114,19 +95,14 @@ export class NewApp {
   choose(starter: Starter): void {
     this.starter = starter;
     this.made = {};
+    if (starter.id === "list") this.over ||= this.tables.tables.map(keyOf)[0] ?? "";
     this.fill();
     this.type("app_engine", starter.engine);
     this.type("css_engine", starter.css);
   }
 
-  chooseDatabase(code: string): void {
-    this.over = code;
-    this.table = tablesOf(this.database?.schema)[0] ?? "";
-    this.fill();
-  }
-
-  chooseTable(table: string): void {
-    this.table = table;
+  chooseTable(key: string): void {
+    this.over = key;
     this.fill();
   }
 
@@ -151,7 +127,7 @@ export class NewApp {
   private async makeNeeds(starter: Starter, name: string): Promise<void> {
     if (this.isPublic) this.type("public", true);
     if (starter.database) {
-      const code = this.database?.code ?? (this.made.database ??= await makeDatabase(starter, name));
+      const code = this.table?.db ?? (this.made.database ??= await makeDatabase(starter, name));
       this.type("db_code", code);
     }
     if (starter.action) {
@@ -162,12 +138,18 @@ export class NewApp {
   }
 
   private fill(): void {
-    const { starter, database, table } = this;
+    const { starter, table } = this;
     if (!starter) return;
-    const named = table === "" ? null : table;
-    const name = database?.name ?? this.textOfInput("name").trim();
-    const fields = fieldsOf(database?.schema ?? starter.database?.schema, named);
-    this.filled = sourceOf(starter, { name: name || "Records", fields, table: named, isOpen: this.isPublic });
+    const name = table?.label ?? this.textOfInput("name").trim();
+    const fields = table
+      ? table.fields.map(({ name: field, type, isRequired: required }) => ({ name: field, type, required }))
+      : fieldsIn(starter);
+    this.filled = sourceOf(starter, {
+      name: name || "Records",
+      fields,
+      table: table?.table || null,
+      isOpen: this.isPublic,
+    });
     this.type("source_code", this.filled);
   }
 
@@ -178,6 +160,10 @@ export class NewApp {
   private type(name: string, value: string | boolean): void {
     this.editor.typeIn(name, value);
   }
+}
+
+export function keyOf({ db, table }: Table): string {
+  return `${db}/${table}`;
 }
 
 async function makeDatabase({ database }: Starter, name: string): Promise<string> {

@@ -7,7 +7,6 @@ import form from "./starters/form.react.txt";
 import guestbook from "./starters/guestbook.html.txt";
 import phaser from "./starters/jump.phaser.txt";
 import kanban from "./starters/kanban.svelte.txt";
-import table from "./starters/table.react.txt";
 import todo from "./starters/todo.vue.txt";
 import weather from "./starters/weather.js.txt";
 
@@ -26,6 +25,11 @@ export interface StarterValues {
   readonly isOpen?: boolean;
 }
 
+interface OwnSchema {
+  readonly fields: Readonly<Record<string, string | { readonly type: string; readonly required: true }>>;
+  readonly indexed_fields: readonly string[];
+}
+
 export interface Starter {
   readonly id:
     | "empty"
@@ -33,7 +37,7 @@ export interface Starter {
     | "todo"
     | "form"
     | "chart"
-    | "table"
+    | "list"
     | "guestbook"
     | "kanban"
     | "weather"
@@ -44,7 +48,7 @@ export interface Starter {
   readonly source: string;
   readonly public?: boolean;
   /** The database that is made for it, unless it is built over one that is there. */
-  readonly database?: { readonly schema: Readonly<Record<string, unknown>>; readonly public_methods?: object };
+  readonly database?: { readonly schema: OwnSchema; readonly public_methods?: object };
   /** Whether any database will do: its fields are filled in. */
   readonly fitsAny?: boolean;
   /** Whether visitors may use it too, over a database in which they may create records. */
@@ -53,7 +57,7 @@ export interface Starter {
   readonly action?: { readonly name: string; readonly description: string; readonly program: readonly object[] };
 }
 
-const contacts = {
+const contacts: NonNullable<Starter["database"]> = {
   schema: {
     fields: { name: { type: "string", required: true }, email: "string", message: "text" },
     indexed_fields: ["name", "email"],
@@ -61,6 +65,8 @@ const contacts = {
 };
 
 export const starters: readonly Starter[] = [
+  // Made where its records are: plugins/jsondb/studio/views/MakeList.svelte.
+  { id: "list", engine: "svelte", css: "none", source: "", database: contacts, fitsAny: true },
   { id: "empty", engine: "svelte", css: "tailwind", source: '<h1 class="p-6 text-xl font-semibold">Hello</h1>\n' },
   { id: "counter", engine: "svelte", css: "none", source: counter },
   {
@@ -74,7 +80,6 @@ export const starters: readonly Starter[] = [
   },
   { id: "form", engine: "react", css: "tailwind", source: form, database: contacts, fitsAny: true, creates: true },
   { id: "chart", engine: "svelte", css: "none", source: chart },
-  { id: "table", engine: "react", css: "tailwind", source: table, database: contacts, fitsAny: true },
   {
     id: "guestbook",
     engine: "html",
@@ -145,31 +150,13 @@ function createOf(named: string | null, isOpen = false): string {
   return `(data) => core.records().create(data${named === null ? "" : `, { table_name: ${json(named)} }`})`;
 }
 
-/** Whether visitors may create records: the public method does not take a table. */
-export function isOpenForVisitors(publicMethods: unknown, named: string): boolean {
-  return named === "" && isMap(publicMethods) && isMap(publicMethods["create"]);
-}
-
-/** The tables of a database; none if its records are in no table. */
-export function tablesOf(schema: unknown): string[] {
-  const tables = isMap(schema) ? schema["tables"] : undefined;
-  return isMap(tables) ? Object.keys(tables) : [];
-}
-
-/** The fields of a database, or of one of its tables. */
-export function fieldsOf(schema: unknown, named: string | null = null): DbField[] {
-  const tables = isMap(schema) ? schema["tables"] : undefined;
-  const whole = named !== null && isMap(tables) ? tables[named] : schema;
-  const fields = isMap(whole) ? whole["fields"] : undefined;
-  return Object.entries(isMap(fields) ? fields : {}).map(([name, given]) => ({
+/** Of the table that is made for it. */
+export function fieldsIn({ database }: Pick<Starter, "database">): DbField[] {
+  return Object.entries(database?.schema.fields ?? {}).map(([name, given]) => ({
     name,
-    type: String(isMap(given) ? (given["type"] ?? "string") : given),
-    required: isMap(given) && given["required"] === true,
+    type: typeof given === "string" ? given : given.type,
+    required: typeof given !== "string",
   }));
-}
-
-function isMap(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
 /** In one line, with spaces. */

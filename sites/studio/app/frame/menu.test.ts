@@ -3,7 +3,7 @@ import { studioIcons } from "../../../../runtime/plugin/studio-pages.ts";
 import { icons } from "../icons.ts";
 import { iconOf, menuOf } from "./menu.ts";
 import type { Resource } from "../resources/resources.ts";
-import { added, mostTiles, moved, removed, tilesOf, widened, type Tile } from "./tiles.ts";
+import { added, mostTiles, moved, removed, tilesOf, widened, type Tile } from "../home/tiles.ts";
 
 function resource(path: string): Resource {
   const list = {
@@ -71,7 +71,7 @@ describe("tiles", () => {
     [{ tiles: "x" }, []],
     [{ tiles: [null, 3, {}, { app: 7 }, { app: "a" }] }, [a]],
     [{ tiles: [a, b, a] }, [a, b]],
-    [{ tiles: [{ app: "a", width: 99 }] }, [{ app: "a", width: 3 }]],
+    [{ tiles: [{ app: "a", width: 99 }] }, [{ app: "a", width: 2 }]],
     [{ tiles: [{ app: "a", width: -1 }] }, [a]],
     [{ tiles: [{ app: "a", width: Number.NaN }] }, [a]],
     [
@@ -96,7 +96,7 @@ describe("tiles", () => {
 
   test("are added once, widened within bounds, and removed", () => {
     expect(added(added([a], "b"), "b")).toEqual([a, b]);
-    expect(widened(widened([a, b], "a", 2), "a", 2)).toEqual([{ app: "a", width: 3 }, b]);
+    expect(widened(widened([a, b], "a", 2), "a", 2)).toEqual([{ app: "a", width: 2 }, b]);
     expect(widened([a], "a", -1)).toEqual([a]);
     expect(removed([a, b], "a")).toEqual([b]);
   });

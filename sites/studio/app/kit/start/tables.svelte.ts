@@ -10,14 +10,15 @@ import { tablesOf, type Table, type TableField } from "./tables.ts";
 export class Tables {
   tables = $state.raw<readonly Table[]>([]);
 
+  async read(): Promise<void> {
+    const { json } = await get("/core/dbs.json?limit=500");
+    this.tables = mapsIn(json).flatMap((row) => tablesOf(row, text.language, words));
+  }
+
   /** Reads them, and again what changes. Gives back what ends that. */
   begin(): () => void {
     if (!session.may("dbs")) return () => undefined;
-    const read = async () => {
-      const { json } = await get("/core/dbs.json?limit=500");
-      this.tables = mapsIn(json).flatMap((row) => tablesOf(row, text.language, words));
-    };
-    const look = () => void read().catch(() => undefined); // what one may not see is typed
+    const look = () => void this.read().catch(() => undefined); // what one may not see is typed
     look();
     return followChanges("/core/dbs", look);
   }

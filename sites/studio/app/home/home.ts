@@ -1,6 +1,6 @@
 /** What the first page shows, as `/studio/-/home` answers, and its words that depend on the time of the day. */
 import type { TileApp } from "../state/dashboard.svelte.ts";
-import type { Notice } from "../frame/attention.ts";
+import type { Notice } from "./attention.ts";
 
 export interface HomeNotice extends Omit<Notice, "at" | "of"> {
   readonly at: string | null;

@@ -4,14 +4,14 @@ import { isMap } from "../resources/values.ts";
 export interface Tile {
   /** The app's id. */
   readonly app: string;
-  /** Columns, 1 to 3. */
+  /** Columns, 1 or 2. */
   readonly width: number;
 }
 
 /** The name of the preference. */
 export const tilesPreference = "studio.dashboard";
 export const mostTiles = 40;
-const widest = 3;
+const widest = 2;
 
 /** What a preference says, whatever has been written into it. */
 export function tilesOf(preference: unknown): Tile[] {

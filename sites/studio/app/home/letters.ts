@@ -1,6 +1,6 @@
 /** What waits for a person: comments that mention them, and what fails or ends soon, as one list. Pure. */
 import { base } from "../address.ts";
-import type { HomeNotice, InboxNotice } from "../pages/home.ts";
+import type { HomeNotice, InboxNotice } from "./home.ts";
 import { doneIn, keyOf } from "./attention.ts";
 
 interface Common {

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import type { HomeNotice, InboxNotice } from "../pages/home.ts";
+import type { HomeNotice, InboxNotice } from "./home.ts";
 import { doneIn } from "./attention.ts";
 import { beside, mentionOf, shown, sorted, warningOf, withDone, type Show } from "./letters.ts";
 
