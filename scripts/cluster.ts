@@ -8,7 +8,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { openPool } from "../runtime/db/db.ts";
 import { createLog } from "../runtime/system/log.ts";
-import { inOrder } from "../runtime/base/order.ts";
+import { inOrder } from "../runtime/operations/start/order.ts";
 import type { PluginFacts } from "../runtime/plugin/plugin.ts";
 import { startEmbeddedPostgres } from "../runtime/operations/postgres/embedded-postgres.ts";
 import { migrate } from "../runtime/db/migrate.ts";

@@ -13,7 +13,7 @@ import { join, resolve } from "node:path";
 import { plugins } from "../plugins/index.ts";
 import { openPool, type SocketTarget } from "../runtime/db/db.ts";
 import { createLog } from "../runtime/system/log.ts";
-import { inOrder } from "../runtime/base/order.ts";
+import { inOrder } from "../runtime/operations/start/order.ts";
 import { startEmbeddedPostgres } from "../runtime/operations/postgres/embedded-postgres.ts";
 import { migrate } from "../runtime/db/migrate.ts";
 import { migrationSets } from "../runtime/db/runtime-migrations.ts";

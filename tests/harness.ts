@@ -28,7 +28,7 @@ import { documented, type Documented } from "./documented.ts";
 import { recorded } from "./recorder.ts";
 import { readConfig } from "../runtime/settings/config.ts";
 import { openPool, type DatabaseTarget, type SocketTarget, type Sql } from "../runtime/db/db.ts";
-import { inOrder } from "../runtime/base/order.ts";
+import { inOrder } from "../runtime/operations/start/order.ts";
 import { migrate } from "../runtime/db/migrate.ts";
 import { migrationSets } from "../runtime/db/runtime-migrations.ts";
 import { startEmbeddedPostgres } from "../runtime/operations/postgres/embedded-postgres.ts";

@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { plugins } from "../plugins/index.ts";
 import { openPool, type Sql } from "../runtime/db/db.ts";
 import { createLog } from "../runtime/system/log.ts";
-import { inOrder } from "../runtime/base/order.ts";
+import { inOrder } from "../runtime/operations/start/order.ts";
 import { startEmbeddedPostgres } from "../runtime/operations/postgres/embedded-postgres.ts";
 import { migrate, pending, type Applied } from "../runtime/db/migrate.ts";
 import { linkLibraries, setBundledPostgres } from "../runtime/operations/postgres/postgres-binaries.ts";

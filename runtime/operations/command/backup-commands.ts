@@ -22,7 +22,7 @@ import { openFiles } from "../s3/open-files.ts";
 import { dropAnchors } from "../../lineage/home.ts";
 import { adopted, mustAct, noteRestored } from "../../lineage/lineage.ts";
 import { replaceLineage } from "../../lineage/lineage-store.ts";
-import { inOrder } from "../../base/order.ts";
+import { inOrder } from "../start/order.ts";
 import type { BackupSource } from "../dump/backup-file.ts";
 import type { FileFolders } from "../dump/backup-files.ts";
 import { backup, backupMigrations, restore } from "../dump/backup.ts";

@@ -2,7 +2,7 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { openPool, type Sql } from "../../db/db.ts";
-import { inOrder } from "../../base/order.ts";
+import { inOrder } from "../start/order.ts";
 import { openDatabase, type Database } from "../postgres/database.ts";
 import { migrate } from "../../db/migrate.ts";
 import { isPooled } from "../../db/connections.ts";

@@ -8,7 +8,7 @@ import { openPool, type DatabaseTarget, type Sql } from "../../db/db.ts";
 import { loadExternalPlugins } from "../../plugin/external.ts";
 import type { Modules } from "../../host/host.ts";
 import { createLog } from "../../system/log.ts";
-import { inOrder } from "../../base/order.ts";
+import { inOrder } from "../start/order.ts";
 import { fetchOutside } from "../../outbound/outbound.ts";
 import { connectOutside } from "../../outbound/outbound-socket.ts";
 import type { Plugin } from "../../plugin/plugin.ts";

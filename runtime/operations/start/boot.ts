@@ -9,7 +9,7 @@ import { standingOf } from "../../lineage/lineage.ts";
 import { isUpToDate, migrate } from "../../db/migrate.ts";
 import type { Description } from "../openapi/client.ts";
 import { openapi } from "../openapi/openapi.ts";
-import { inOrder } from "../../base/order.ts";
+import { inOrder } from "./order.ts";
 import { isPooled } from "../../db/connections.ts";
 import type { BaseContext, Command, Plugin, Running } from "../../plugin/plugin.ts";
 import { openReplicas, type Replicas } from "../replicas/replicas.ts";

@@ -7,7 +7,7 @@ import type { SystemRequest, SystemRoute } from "../../http/http.ts";
 import type { Metrics } from "../../system/metrics.ts";
 import { clientModule } from "../openapi/client.ts";
 import { openapi } from "../openapi/openapi.ts";
-import type { Readiness } from "../../http/readiness.ts";
+import type { Readiness } from "./readiness.ts";
 import { createPackedText } from "../../http/answers/packed-text.ts";
 import { jsonType, ok, redirect, text } from "../../http/answers/reply.ts";
 import type { Route } from "../../http/route.ts";

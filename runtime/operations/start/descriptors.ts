@@ -1,7 +1,7 @@
 /** How many files and connections this process may have open. Beyond that it accepts nobody, and cannot say why. */
 import { readdirSync, readFileSync } from "node:fs";
-import type { Log } from "./log.ts";
-import type { Metrics } from "./metrics.ts";
+import type { Log } from "../../system/log.ts";
+import type { Metrics } from "../../system/metrics.ts";
 
 /** A thousand clients, and PostgreSQL's connections and files beside them. */
 const enough = 4_096;

@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { mostDescriptors, watchDescriptors } from "./descriptors.ts";
-import { createLog } from "./log.ts";
-import { createMetrics } from "./metrics.ts";
+import { createLog } from "../../system/log.ts";
+import { createMetrics } from "../../system/metrics.ts";
 
 const limits = (soft: string) =>
   `Limit  Soft Limit  Hard Limit  Units\nMax open files            ${soft}                 1024                 files     \n`;

@@ -1,7 +1,7 @@
 /** Whether requests would be served now. Uses a connection of its own, because the pool may be full or stuck. */
-import type { Sql } from "../db/db.ts";
-import { HttpError } from "../base/errors.ts";
-import { orLate } from "../base/values.ts";
+import type { Sql } from "../../db/db.ts";
+import { HttpError } from "../../base/errors.ts";
+import { orLate } from "../../base/values.ts";
 
 export type Readiness = ReturnType<typeof createReadiness>;
 
