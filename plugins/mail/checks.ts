@@ -1,8 +1,8 @@
 /** Checks of `corestead doctor` for mail. */
 import { findingsOf, reasonOf, setting, type CheckContext, type Finding } from "platform";
-import { serverOf, type TlsMode } from "../smtp/api.ts";
+import { serverOf } from "../smtp/api.ts";
 import type { Standard } from "./context.ts";
-import { standardOf } from "./outgoing.ts";
+import { standardOf, type FromEnvironment } from "./outgoing.ts";
 import { count } from "./server-store.ts";
 import { failedLately } from "./store.ts";
 
@@ -10,12 +10,7 @@ const report = findingsOf("mail");
 const timeoutMs = 10_000;
 
 interface MailCheck extends Pick<CheckContext<{}>, "sql" | "connect"> {
-  readonly config: {
-    readonly url: string;
-    readonly from: string;
-    readonly replyTo: string;
-    readonly tls: TlsMode | "";
-  };
+  readonly config: FromEnvironment;
 }
 
 export async function checkMail({ sql, connect, config }: MailCheck): Promise<readonly Finding[]> {

@@ -132,7 +132,7 @@ function addressOf(url: string): string {
   return `${protocol}//${host.toLowerCase()}`;
 }
 
-interface FromEnvironment {
+export interface FromEnvironment {
   readonly url: string;
   readonly from: string;
   readonly replyTo: string;

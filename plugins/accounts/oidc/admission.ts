@@ -1,5 +1,5 @@
 /** Whom somebody with a proof of a provider is here: found, linked, made, or refused. No HTTP, no SQL. */
-import { HttpError, ValidationError, type Account, type Role } from "platform";
+import { HttpError, ValidationError, type Account, type Role, type Tx } from "platform";
 import { timeIn } from "../../mail/api.ts";
 import { isSameAddress, type Person } from "../api.ts";
 import type { OidcContext } from "./context.ts";
@@ -75,15 +75,20 @@ async function link(ctx: OidcContext, user: NewUser, email: string, person: Pers
   return person.id;
 }
 
+/** Whoever is here already stays who they are. */
+function linking(provider: ProviderRow, proof: Proof, email: string) {
+  return async ({ id }: Pick<Person, "id">, tx: Tx) => {
+    if (!(await addIdentity(tx, placeOf(provider), id, { ...proof, email }))) throw new Refusal("linked");
+  };
+}
+
 async function make(ctx: OidcContext, provider: ProviderRow, proof: Proof, email: string): Promise<number> {
   const { accountId } = provider;
   const role = roleOr(provider, proof.claims) ?? provider.defaultRole;
   if (!provider.createPeople || role === null) throw new Refusal("unknown");
   const teams = await existing(ctx, accountId, teamsOf(proof.claims, provider, []));
   const fields = { login: email, email, name: nameOf(proof.claims, email), role, ...(teams && { team_ids: teams }) };
-  const made = await ctx.accounts.admitPerson(accountId, fields, async ({ id }, tx) => {
-    if (!(await addIdentity(tx, placeOf(provider), id, { ...proof, email }))) throw new Refusal("linked");
-  });
+  const made = await ctx.accounts.admitPerson(accountId, fields, linking(provider, proof, email));
   return made.id;
 }
 
@@ -111,10 +116,7 @@ async function invited(
   const email = emailOf(provider, proof);
   if (!isSameAddress(email, invitation.email)) throw new Refusal("invitationEmail");
   roleOr(provider, proof.claims);
-  const taken = await ctx.passwords.takeUp(account, invitation, async ({ id }, tx) => {
-    // Whoever is here already stays who they are.
-    if (!(await addIdentity(tx, placeOf(provider), id, { ...proof, email }))) throw new Refusal("linked");
-  });
+  const taken = await ctx.passwords.takeUp(account, invitation, linking(provider, proof, email));
   if (!taken) throw new Refusal("invitationEnded");
   return invitation.userId;
 }

@@ -2,6 +2,7 @@
 import { column, field, findBy, forbidden, resource, roles, Type, type At, type Role } from "platform";
 import type { Change, DraftOf, Mistakes, RowOf, Sql } from "platform";
 import type { Accounts } from "../api.ts";
+import { roleWords } from "../people/fields.ts";
 import { backchannelUriOf, redirectUriOf, secretPlace, signedOutUriOf } from "./places.ts";
 import { removeIdentities, removeOrigins } from "./store.ts";
 
@@ -147,12 +148,7 @@ const fields = {
       "Dla osób, którym nie daje jej żadna grupa. Puste pole: nie wejdą.",
       "Für Personen, denen keine Gruppe eine gibt. Leer: Sie kommen nicht herein.",
     ],
-    choices: {
-      admin: ["Administrator", "Administrator", "Administrator"],
-      manager: ["Manager", "Menedżer", "Manager"],
-      user: ["User", "Użytkownik", "Benutzer"],
-      guest: ["Guest", "Gość", "Gast"],
-    },
+    choices: roleWords,
     body: field.nullable(field.oneOf(roles)),
     orNull: true,
     blank: "user",

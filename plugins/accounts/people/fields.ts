@@ -5,6 +5,13 @@ import type { Static } from "platform";
 export const unitKinds = ["team", "department", "group"] as const;
 export type UnitKind = (typeof unitKinds)[number];
 
+export const roleWords = {
+  admin: ["Administrator", "Administrator", "Administrator"],
+  manager: ["Manager", "Menedżer", "Manager"],
+  user: ["User", "Użytkownik", "Benutzer"],
+  guest: ["Guest", "Gość", "Gast"],
+} as const;
+
 const { choice, flag, ids, text, texts } = column;
 const memberOf = (kind: UnitKind) =>
   `array(select n.id from memberships s join units n on n.id = s.unit_id
@@ -36,12 +43,7 @@ export const fields = {
   }),
   role: choice(roles, {
     label: ["Role", "Rola", "Rolle"],
-    choices: {
-      admin: ["Administrator", "Administrator", "Administrator"],
-      manager: ["Manager", "Menedżer", "Manager"],
-      user: ["User", "Użytkownik", "Benutzer"],
-      guest: ["Guest", "Gość", "Gast"],
-    },
+    choices: roleWords,
     blank: "user",
   }),
   active: flag({

@@ -19,6 +19,9 @@ export function accountsService(ctx: PeopleContext, addFounder: (run: Founder) =
     given: PersonPatch,
     how: Pick<PersonAt, "beforehand" | "passwordHash"> = {},
   ) => personOf((await people.update({ ...people.unbound(ctx, accountId), ...how }, { id }, given)).after);
+  /** PostgreSQL cannot even compare a text with NUL in it: nobody has such a login. */
+  const byLogin = async (accountId: number, loginOrEmail: string) =>
+    loginOrEmail.includes("\0") ? undefined : userStore.passwordByLogin(sql, accountId, loginOrEmail);
   return {
     async hosts() {
       const all = await accountStore.hostsOfAccounts(sql);
@@ -61,9 +64,7 @@ export function accountsService(ctx: PeopleContext, addFounder: (run: Founder) =
     },
 
     async personByLogin(accountId, loginOrEmail) {
-      const found = loginOrEmail.includes("\0")
-        ? undefined
-        : await userStore.passwordByLogin(sql, accountId, loginOrEmail);
+      const found = await byLogin(accountId, loginOrEmail);
       const row = found && (await find(User, sql, accountId, { id: found.id }));
       return row && personOf(row);
     },
@@ -84,10 +85,7 @@ export function accountsService(ctx: PeopleContext, addFounder: (run: Founder) =
     activate: (person, beforehand) => changed(person, { active: true }, { beforehand }),
 
     async verifyPassword(accountId, loginOrEmail, password) {
-      // PostgreSQL cannot even compare a text with NUL in it: nobody has such a login.
-      const row = loginOrEmail.includes("\0")
-        ? undefined
-        : await userStore.passwordByLogin(sql, accountId, loginOrEmail);
+      const row = await byLogin(accountId, loginOrEmail);
       // Also if there is no such person, so that the answer takes the same time.
       const right = await verifyPassword(password, row?.passwordHash);
       return right && row?.active ? row.id : undefined;

@@ -1,4 +1,5 @@
 /** Trying a method: what is asked, and what came of it. Pure. */
+import type { ShownRequest } from "../api.ts";
 import { bodyOf, isObject, objectIn, type Values } from "./methods.ts";
 
 export interface Method {
@@ -8,20 +9,13 @@ export interface Method {
   readonly public: boolean;
 }
 
-export interface Request {
-  readonly method: string;
-  readonly url: string;
-  readonly headers: Readonly<Record<string, string>>;
-  readonly body: string | null;
-}
-
 export interface TrialResult {
   readonly ok: boolean;
   readonly status: number | null;
   readonly data: unknown;
   readonly error: string | null;
   readonly duration_ms: number;
-  readonly request: Request | null;
+  readonly request: ShownRequest | null;
 }
 
 /** Of methods whose parameters may mostly be left out. */

@@ -3,8 +3,7 @@ import manifest from "../../../package.json" with { type: "json" };
 import core from "./client-core.txt" with { type: "text" };
 import tables from "./client-tables.txt" with { type: "text" };
 import { isObject } from "../../base/values.ts";
-
-type Json = Readonly<Record<string, unknown>>;
+import { inside, resolved, type Json } from "./docs-tables.ts";
 
 /** What an OpenAPI document has, as far as the client is made of it. */
 export interface Description {
@@ -106,12 +105,6 @@ function unkeyed({ paths, components }: Description): string[] {
   });
 }
 
-/** `#/components/parameters/IfMatch` */
-function resolved(one: Json, components: Json): Json {
-  const [, , kind = "", name = ""] = typeof one["$ref"] === "string" ? one["$ref"].split("/") : [];
-  return kind === "" ? one : inside(inside(components, kind), name);
-}
-
 function typeOf(schema: unknown, indent: string): string {
   if (!isObject(schema)) return "unknown";
   const reference = schema["$ref"];
@@ -168,12 +161,6 @@ function comment(words: string, indent: string): string {
 /** A name or value as TypeScript writes it. */
 function text(value: unknown): string {
   return JSON.stringify(value) ?? "undefined";
-}
-
-/** The object at `key`; empty if there is none. */
-function inside(of: unknown, key: string): Json {
-  const value = isObject(of) && Object.hasOwn(of, key) ? of[key] : undefined;
-  return isObject(value) ? value : {};
 }
 
 function listed(value: unknown): Json[] {

@@ -1,6 +1,6 @@
 /** One operation on `/docs`: its parameters, its body, its answers and examples. */
 import { escapeHtml } from "../../base/text.ts";
-import { fieldTable, inside, listOf, schemaHtml, wordsHtml, type Json } from "./docs-tables.ts";
+import { fieldTable, inside, listOf, resolved, schemaHtml, wordsHtml, type Json } from "./docs-tables.ts";
 import type { DocsWords } from "./docs-words.ts";
 import { isObject } from "../../base/values.ts";
 
@@ -203,10 +203,4 @@ function asText(example: unknown, quotes = false): string {
 /** A `<pre>`; nothing if there is no example, or if the body is empty. */
 function printed(example: unknown, marks = ""): string {
   return example === undefined || example === null ? "" : `<pre${marks}>${escapeHtml(asText(example))}</pre>`;
-}
-
-/** `#/components/parameters/IfMatch` */
-function resolved(one: Json, components: Json): Json {
-  const [, , kind = "", name = ""] = typeof one["$ref"] === "string" ? one["$ref"].split("/") : [];
-  return kind === "" ? one : inside(inside(components, kind), name);
 }

@@ -110,6 +110,12 @@ export function inside(of: unknown, key: string): Json {
   return isObject(value) ? value : {};
 }
 
+/** `#/components/parameters/IfMatch` */
+export function resolved(one: Json, components: Json): Json {
+  const [, , kind = "", name = ""] = typeof one["$ref"] === "string" ? one["$ref"].split("/") : [];
+  return kind === "" ? one : inside(inside(components, kind), name);
+}
+
 export function listOf(value: unknown): readonly unknown[] {
   return Array.isArray(value) ? value : [];
 }

@@ -126,7 +126,7 @@ function partsOf({ path }: Pick<Resource, "path">): string[] {
 }
 
 /** A part that is no UTF-8 stays as it is. */
-function decoded(part: string): string {
+export function decoded(part: string): string {
   try {
     return decodeURIComponent(part);
   } catch {

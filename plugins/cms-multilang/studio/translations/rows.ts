@@ -1,22 +1,8 @@
 /** The matrix of translations as the API answers it, and what of it is still to be done. Pure. */
+import type { Cell, MatrixRow as Row } from "../../care/matrix.ts";
 import { isLocale, locales, type Locale } from "../../locales.ts";
 
-export type State = "own" | "fields" | "inherited" | "missing" | "stale";
-
-export interface Cell {
-  readonly state: State;
-  /** Code of the page that is shown. */
-  readonly page: string | null;
-  readonly missing: readonly string[];
-  readonly stale: readonly string[];
-}
-
-export interface Row {
-  readonly page: string;
-  readonly name: string;
-  readonly path: string;
-  readonly locales: Readonly<Partial<Record<Locale, Cell>>>;
-}
+export type { Cell, Row };
 
 export const kinds = ["page", "paragraph", "layout", "article"] as const;
 export type Kind = (typeof kinds)[number];

@@ -1,4 +1,5 @@
 /** Context variables of a prompt, from the page that is open. Pure. */
+import { decoded } from "../address.ts";
 
 export interface PageContext {
   /** The page's address, below `/studio`. */
@@ -52,12 +53,4 @@ export function singular(word: string): string {
   if (name.endsWith("ies")) return `${name.slice(0, -3)}y`;
   if (/(?:ss|x|ch|sh)es$/.test(name)) return name.slice(0, -2);
   return name.endsWith("s") ? name.slice(0, -1) : name;
-}
-
-function decoded(part: string): string {
-  try {
-    return decodeURIComponent(part);
-  } catch {
-    return part;
-  }
 }
