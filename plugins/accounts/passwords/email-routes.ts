@@ -1,12 +1,9 @@
-import { answer, HttpError, limitKey, route, text, Type, type Route } from "platform";
-import { originMistake } from "../sessions/api.ts";
+import { HttpError, limitKey, route, text, Type, type Route } from "platform";
+import { originMistake, pageAnswers } from "../sessions/api.ts";
 import type { PasswordsContext } from "./context.ts";
 import { confirmEmail, LinkEnded, waitingChange } from "./links.ts";
 import { confirmPage, saidPage, wordsOf } from "./page.ts";
 
-const html = answer.text("text/html");
-const mixed = [html, answer.fieldErrors];
-const pageExample = "<!doctype html> …";
 const access = { open: "the link in the mail is the credential" } as const;
 
 /** The page that confirms an address. What only looks at it, as mail programs do, confirms nothing. behaviour B.19. */
@@ -36,8 +33,7 @@ export function emailRoutes(ctx: PasswordsContext): Route[] {
         description: "Showing it changes nothing: the button on it does.",
         access,
         query: { token: "of the link in the mail" },
-        answers: { 200: html, 404: [html, answer.error], 429: [html, answer.error] },
-        responses: { 200: pageExample, 404: pageExample, 429: pageExample },
+        ...pageAnswers(200, 404, 429),
       },
       async (input) => {
         const { account, query } = input;
@@ -60,14 +56,7 @@ export function emailRoutes(ctx: PasswordsContext): Route[] {
         maxBytes: 16_384,
         idempotency: "own",
         request: { token: "3kT…" },
-        answers: {
-          200: html,
-          403: [html, answer.error],
-          404: [html, answer.error],
-          422: mixed,
-          429: [html, answer.error],
-        },
-        responses: { 200: pageExample, 403: pageExample, 404: pageExample, 422: pageExample, 429: pageExample },
+        ...pageAnswers(200, 403, 404, 422, 429),
       },
       async (input) => {
         const { account, body } = input;

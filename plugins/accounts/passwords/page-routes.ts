@@ -1,5 +1,4 @@
 import {
-  answer,
   filledIn,
   HttpError,
   languageOf,
@@ -13,16 +12,11 @@ import {
 } from "platform";
 import type { RequestInput, Route } from "platform";
 import { passwordSettings } from "../api.ts";
-import { originMistake } from "../sessions/api.ts";
+import { originMistake, pageAnswers } from "../sessions/api.ts";
 import type { PasswordsContext } from "./context.ts";
 import { foundByToken, invitationByToken, isToken, LinkEnded, requestReset, setPassword } from "./links.ts";
 import { endedPage, forgotPage, passwordPage, saidPage, wordsOf } from "./page.ts";
 
-const html = answer.text("text/html");
-/** The runtime itself refuses some requests, with JSON. */
-const either = [html, answer.error];
-const mixed = [html, answer.fieldErrors];
-const pageExample = "<!doctype html> …";
 const maxChars = 255;
 
 type Visit = Pick<RequestInput, "account" | "request">;
@@ -46,8 +40,7 @@ export function forgotRoutes(ctx: PasswordsContext): Route[] {
       {
         summary: "The page to ask for a new password",
         access: { open: "who has forgotten a password cannot sign in" },
-        answers: { 200: html, 404: either },
-        responses: { 200: pageExample, 404: pageExample },
+        ...pageAnswers(200, 404),
       },
       async (input) => {
         const words = wordsOf(input);
@@ -66,8 +59,7 @@ export function forgotRoutes(ctx: PasswordsContext): Route[] {
         body: { schema: Type.Object({ login: Type.Optional(Type.String()) }) },
         maxBytes: 16_384,
         request: { login: "anna" },
-        answers: { 200: html, 403: either, 422: mixed, 429: either },
-        responses: { 200: pageExample, 403: pageExample, 422: pageExample, 429: pageExample },
+        ...pageAnswers(200, 403, 422, 429),
       },
       async (input) => {
         const { account, ip, request, body } = input;
@@ -127,8 +119,7 @@ export function passwordRoutes(ctx: PasswordsContext): Route[] {
         description: "With `token` it moves the token into a cookie and leads to itself. Showing it uses nothing up.",
         access: { open: "the link in the mail is the credential" },
         query: { token: "of the link in the mail" },
-        answers: { 200: html, 404: either, 429: either },
-        responses: { 200: pageExample, 303: null, 404: pageExample, 429: pageExample },
+        ...pageAnswers(200, 303, 404, 429),
       },
       async (input) => {
         const { account, query, request, secure } = input;
@@ -155,8 +146,7 @@ export function passwordRoutes(ctx: PasswordsContext): Route[] {
         maxBytes: 16_384,
         idempotency: "own",
         request: { password: "a long pass phrase" },
-        answers: { 200: html, 403: either, 404: either, 422: mixed, 429: either },
-        responses: { 200: pageExample, 403: pageExample, 404: pageExample, 422: pageExample, 429: pageExample },
+        ...pageAnswers(200, 403, 404, 422, 429),
       },
       async (input) => {
         const { account, body, ip, request, secure } = input;

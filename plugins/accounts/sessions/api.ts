@@ -1,7 +1,7 @@
 /** The pages to sign in by, for plugins with further ones. */
 import { service, type Reply, type RequestInput } from "platform";
 
-export { originMistake, refuseOtherOrigins, safePath } from "./browser.ts";
+export { originMistake, pageAnswers, refuseOtherOrigins, safePath } from "./browser.ts";
 export { linkLine, page, type PageLink } from "./page.ts";
 
 /** Somebody who has proved by other means than a password who they are. */

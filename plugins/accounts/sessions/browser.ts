@@ -1,5 +1,5 @@
 /** Reads and writes requests of browsers that sign in: origins, ways back, cookies, headers, the device. */
-import { forbidden, fromSameOrigin, sessionCookieName, type RequestInput } from "platform";
+import { answer, forbidden, fromSameOrigin, sessionCookieName, type RequestInput } from "platform";
 import type { SignedInFrom } from "../../tokens/api.ts";
 
 type Posted = Pick<RequestInput, "request" | "host" | "account">;
@@ -60,6 +60,18 @@ export function pageHeaders(styleHash: string, more = "img-src 'self'"): Headers
   return {
     "content-security-policy": `default-src 'none'; style-src '${styleHash}'; ${more}; form-action 'self'; base-uri 'none'; frame-ancestors 'none'; report-uri /csp-report`,
     "cache-control": "no-store",
+  };
+}
+
+const html = answer.text("text/html");
+
+/** For the declaration of a route: it answers with pages. The runtime itself refuses some requests, with JSON. */
+export function pageAnswers(...statuses: readonly number[]) {
+  const schemas = (status: number) =>
+    status === 200 ? html : [html, status === 422 ? answer.fieldErrors : answer.error];
+  return {
+    answers: Object.fromEntries(statuses.filter((one) => one !== 303).map((one) => [one, schemas(one)])),
+    responses: Object.fromEntries(statuses.map((one) => [one, one === 303 ? null : "<!doctype html> …"])),
   };
 }
 

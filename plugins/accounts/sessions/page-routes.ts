@@ -1,7 +1,8 @@
-import { answer, filledIn, HttpError, languageOf, redirect, route, secret, text, Type } from "platform";
+import { filledIn, HttpError, languageOf, redirect, route, secret, text, Type } from "platform";
 import type { Account, Language, RequestInput, Route } from "platform";
 import { brandSettings } from "../people/brand.ts";
-import { endedCookie, hashOf, originMistake, pageHeaders, safePath, sessionCookieOf, type Headers } from "./browser.ts";
+import { endedCookie, hashOf, originMistake, pageAnswers, pageHeaders, safePath, sessionCookieOf } from "./browser.ts";
+import type { Headers } from "./browser.ts";
 import type { SessionsContext } from "./context.ts";
 import { loginPage, logoutPage, signedOutPage, styleOf, type PageLink } from "./page.ts";
 import { secondForm } from "./second-page-routes.ts";
@@ -14,10 +15,6 @@ const Form = Type.Object({
   password: Type.Optional(Type.String()),
   return_to: Type.Optional(Type.String()),
 });
-
-const html = answer.text("text/html");
-/** The runtime itself refuses some requests, with JSON. */
-const either = [html, answer.error];
 
 /** The sign-in page, for people without scripts too. */
 export function loginRoutes(ctx: SessionsContext): Route[] {
@@ -41,8 +38,7 @@ export function loginRoutes(ctx: SessionsContext): Route[] {
           return_to: "a path of this origin to go to afterwards",
           again: "`1` also for somebody who is signed in",
         },
-        answers: { 200: html },
-        responses: { 200: "<!doctype html> …", 303: null },
+        ...pageAnswers(200, 303),
       },
       async (input) => {
         const returnTo = safePath(input.query.get("return_to"));
@@ -61,15 +57,7 @@ export function loginRoutes(ctx: SessionsContext): Route[] {
         maxBytes: 16_384,
         idempotency: "own",
         request: { login: "admin", password: "a long pass phrase", return_to: "/" },
-        answers: { 200: html, 401: either, 403: either, 422: [html, answer.fieldErrors], 429: either },
-        responses: {
-          200: "<!doctype html> …",
-          303: null,
-          401: "<!doctype html> …",
-          403: "<!doctype html> …",
-          422: "<!doctype html> …",
-          429: "<!doctype html> …",
-        },
+        ...pageAnswers(200, 303, 401, 403, 422, 429),
       },
       async (input) => {
         const { account, ip, secure } = input;
@@ -114,8 +102,7 @@ export function logoutRoutes(ctx: SessionsContext): Route[] {
       {
         summary: "A page with a button to sign out",
         access: { open: "without a session it leads to the sign-in page" },
-        answers: { 200: html },
-        responses: { 200: "<!doctype html> …", 303: null },
+        ...pageAnswers(200, 303),
       },
       ({ account, caller, request }) => {
         if (!caller?.viaCookie) return redirect(303, "/login", { "cache-control": "no-store" });
@@ -131,8 +118,7 @@ export function logoutRoutes(ctx: SessionsContext): Route[] {
         description:
           "Whoever signed in by a provider where they are to be signed out too gets a page that leads there (200).",
         access: { open: "without a session there is nothing to end" },
-        answers: { 200: html },
-        responses: { 200: "<!doctype html> …", 303: null },
+        ...pageAnswers(200, 303),
       },
       async (input) => {
         const { account, caller, request, secure } = input;

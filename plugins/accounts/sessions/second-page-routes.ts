@@ -1,8 +1,8 @@
-import { answer, filledIn, HttpError, languageOf, redirect, route, secret, text, Type } from "platform";
+import { filledIn, HttpError, languageOf, redirect, route, secret, text, Type } from "platform";
 import type { Reply, RequestInput, Route } from "platform";
 import type { FactorKind } from "../factors/api.ts";
 import type { Sessions } from "./api.ts";
-import { originMistake, pageHeaders, safePath, sessionCookieOf, type Headers } from "./browser.ts";
+import { originMistake, pageAnswers, pageHeaders, safePath, sessionCookieOf, type Headers } from "./browser.ts";
 import type { SessionsContext } from "./context.ts";
 import { loginPage } from "./page.ts";
 import { recoveryPage, secondPage } from "./second-page.ts";
@@ -12,8 +12,6 @@ import { pageWords, secondWords, waitText } from "./words.ts";
 
 const short = Type.Optional(Type.String());
 const Form = Type.Object({ pending: short, code: short, setup: short, return_to: short });
-const html = answer.text("text/html");
-const either = [html, answer.error];
 const htmlType = "text/html; charset=utf-8";
 
 type Visit = Pick<RequestInput, "account" | "request">;
@@ -99,15 +97,7 @@ export function secondPageRoutes(ctx: SessionsContext): Route[] {
         maxBytes: 16_384,
         idempotency: "own",
         request: { pending: "kJ3…", code: "123456", return_to: "/" },
-        answers: { 200: html, 401: either, 403: either, 422: [html, answer.fieldErrors], 429: either },
-        responses: {
-          200: "<!doctype html> …",
-          303: null,
-          401: "<!doctype html> …",
-          403: "<!doctype html> …",
-          422: "<!doctype html> …",
-          429: "<!doctype html> …",
-        },
+        ...pageAnswers(200, 303, 401, 403, 422, 429),
       },
       async (input) => {
         const { account, body, ip, request, secure } = input;
