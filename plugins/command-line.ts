@@ -63,7 +63,7 @@ async function run(commandLine: CommandLineOptions): Promise<number> {
   if (command === "upgrade") return (await import("../runtime/operations/command/machine.ts")).runUpgrade(options);
   // Wrong settings are what it reports.
   if (command === "doctor") {
-    const { runDoctor } = await import("../runtime/operations/doctor/command.ts");
+    const { runDoctor } = await import("../runtime/operations/doctor/doctor.ts");
     return runDoctor(
       { env: process.env, builtIn, modules, folder: process.cwd() },
       { json: options["json"] === "true" },

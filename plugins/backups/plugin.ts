@@ -1,7 +1,7 @@
 import { backupEnded, definePlugin, onEvent, setting } from "platform";
 import { accounts } from "../accounts/api.ts";
 import { mail } from "../mail/api.ts";
-import { failedTemplate } from "./mails.ts";
+import { failedTemplate } from "./tell.ts";
 import { Backup } from "./answers.ts";
 import { backupRoutes } from "./routes.ts";
 import { model, tell } from "./tell.ts";

@@ -1,15 +1,6 @@
 /** Changes people, and decides what they prove before they change their own credentials. */
-import {
-  change,
-  create as insert,
-  find,
-  forbidden,
-  invalid,
-  mistakes,
-  notFound,
-  tooMany,
-  verifyPassword,
-} from "platform";
+import { change, create as insert, find, forbidden, hashPassword, invalid, mistakes } from "platform";
+import { notFound, tooMany, verifyPassword } from "platform";
 import type { Caller, Ref, Tx } from "platform";
 import { ownerOf, stale } from "../factors/policy.ts";
 import * as factorStore from "../factors/store.ts";
@@ -17,9 +8,8 @@ import type { PeopleContext, PersonRef } from "./context.ts";
 import { beginChange, mayConfirm } from "./email-changes.ts";
 import * as emailStore from "./email-store.ts";
 import type { NewPerson, OwnPatch, PersonPatch, UserRow } from "./fields.ts";
-import { hashed } from "./new-password.ts";
 import { checkSignIn, User, type PersonAt } from "./person.ts";
-import { isEmail, mustReach } from "./rules.ts";
+import { isEmail, mustReach, passwordSettings } from "./rules.ts";
 
 /** The version that the caller has seen; undefined = any. */
 type Expected = (id: number) => number | undefined;
@@ -120,4 +110,33 @@ async function mustKnowPassword(ctx: PeopleContext, { account, user }: Caller, p
   if (!guess.allowed) throw tooMany(guess.retryAfterSeconds);
   const row = await find(User, ctx.sql, account.id, { id: user.id });
   if (!(await verifyPassword(password, row?.passwordHash))) throw invalid({ current_password: ["is wrong"] });
+}
+
+/** Throws the 422 if the account requires more of it. */
+export async function hashed(ctx: PeopleContext, accountId: number, password: string): Promise<string> {
+  const { minLength, breachedUrl } = await ctx.settings.of(accountId, passwordSettings);
+  if (password.length < minLength) throw invalid({ password: [`must have at least ${minLength} characters`] });
+  if (breachedUrl !== "" && (await isBreached(ctx, breachedUrl, password)))
+    throw invalid({ password: ["is in a list of stolen passwords: choose another one"] });
+  return hashPassword(password);
+}
+
+/** Only the first 5 of 40 digits of the hash are sent; the answer has the rest of all that begin so. */
+async function isBreached(ctx: PeopleContext, url: string, password: string): Promise<boolean> {
+  const digest = await crypto.subtle.digest("SHA-1", new TextEncoder().encode(password));
+  const hash = new Uint8Array(digest).toHex().toUpperCase();
+  try {
+    const headers = { "add-padding": "true" };
+    const answer = await ctx.fetch(`${url}${hash.slice(0, 5)}`, { headers, timeoutMs: 3000, maxBytes: 500_000 });
+    if (answer.status !== 200) throw new Error(`status ${answer.status}`);
+    // Lines of padding count 0.
+    return answer
+      .text()
+      .split("\n")
+      .some((line) => line.startsWith(`${hash.slice(5)}:`) && !/:0+\s*$/.test(line));
+  } catch (error) {
+    // A list that does not answer must not keep people from new passwords.
+    ctx.log.warn("the list of breached passwords does not answer: a new password was not checked", { error });
+    return false;
+  }
 }

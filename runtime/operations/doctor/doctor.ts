@@ -20,12 +20,14 @@ import type { Environment } from "../../settings/settings.ts";
 import { exists } from "../../system/whole-folder.ts";
 import { checkBackups } from "./backups.ts";
 import { checkDatabase } from "./database.ts";
-import { findingsOf, reasonOf, type BaseCheckContext, type Finding } from "../../plugin/finding.ts";
+import { findingLines, findingsOf, reasonOf, type BaseCheckContext, type Finding } from "../../plugin/finding.ts";
 import { checkHosts, checkPorts, checkProxy, type Network } from "./network.ts";
 import { probeWith } from "./probe.ts";
 import { checkReplicas } from "./replicas.ts";
 import { checkConfig } from "./settings.ts";
 import { checkDataFolder, checkDisk, checkKeyFile, checkOwnCertificates } from "./storage.ts";
+import { versionText } from "../../plugin/facts.ts";
+import { writeOutput } from "../../system/output.ts";
 
 export interface DoctorOptions {
   readonly env: Environment;
@@ -210,4 +212,15 @@ export function checkClock(whose: string, its: Date, own = new Date()): Finding 
   const remedy = "switch on time synchronisation (timedatectl set-ntp true) on both machines";
   if (Math.abs(ms) <= farMs) return clock.warn(message, remedy);
   return clock.fail(`${message}: one-time codes, links in mails and certificates fail`, remedy);
+}
+
+export async function runDoctor(options: DoctorOptions, { json }: { json: boolean }): Promise<number> {
+  const findings = await doctor(options);
+  const has = (wanted: string) => findings.some(({ state }) => state === wanted);
+  const state = has("fail") ? "fail" : has("warn") ? "warn" : "ok";
+  const text = json
+    ? JSON.stringify({ version: versionText, state, findings }, undefined, 2)
+    : findingLines(findings).join("\n");
+  writeOutput(`${text}\n`);
+  return state === "fail" ? 1 : 0;
 }

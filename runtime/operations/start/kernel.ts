@@ -36,7 +36,7 @@ import { watchDescriptors } from "./descriptors.ts";
 import { peersOf } from "../../db/peers-store.ts";
 import { createReadiness } from "./readiness.ts";
 import { subrequestOf } from "../../http/subrequest.ts";
-import { replicaMetrics } from "../replicas/metrics.ts";
+import { replicaMetrics } from "../replicas/replicas.ts";
 import type { Replicas } from "../replicas/replicas.ts";
 import { createDatabaseClock, createSchedules } from "../../jobs/schedule.ts";
 import { databaseTime } from "../../jobs/schedule-store.ts";
