@@ -1,17 +1,6 @@
 /** The private API for other plugins, without HTTP. */
-import {
-  service,
-  parseExactly,
-  refuseUnstorable,
-  type ExactNumber,
-  type Caller,
-  type RequestInput,
-  type Tx,
-  field,
-  invalid,
-  Type,
-  type Static,
-} from "platform";
+import { service, parseExactly, refuseUnstorable, field, invalid, Type } from "platform";
+import type { ExactNumber, Caller, RequestInput, Tx, Static } from "platform";
 
 /** A record as the private API answers it. */
 export interface ApiRecord {

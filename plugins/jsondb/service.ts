@@ -1,15 +1,5 @@
-import {
-  change,
-  create,
-  invalid,
-  isUuid,
-  notFound,
-  parseExactly,
-  readBounds,
-  uuidOf,
-  type Caller,
-  type Tx,
-} from "platform";
+import { change, create, invalid, isUuid, notFound, parseExactly, readBounds, uuidOf } from "platform";
+import type { Caller, Tx } from "platform";
 import { createAccountTurns } from "./turns.ts";
 import { databasesAlong, expanded, flatIn, nestedIn, roomToExpand, withRollups } from "./links/expand.ts";
 import { rollupSources } from "./links/rollups.ts";

@@ -1,20 +1,5 @@
-import {
-  answer,
-  field,
-  forbidden,
-  HttpError,
-  invalid,
-  isObject,
-  route,
-  tooMany,
-  Type,
-  warned,
-  type BaseContext,
-  type Caller,
-  type Log,
-  type Route,
-  type Static,
-} from "platform";
+import { answer, field, forbidden, HttpError, invalid, isObject, route, tooMany, Type, warned } from "platform";
+import type { BaseContext, Caller, Log, Route, Static } from "platform";
 import type { Apps } from "../apps/api.ts";
 import type { CallOutcome, Connectors } from "../connectors/api.ts";
 import type { Prompts } from "../prompts/api.ts";

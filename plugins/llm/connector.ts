@@ -3,17 +3,8 @@ import { isHeaderValue, type CallOutcome, type ConnectorKind, type KindCall, typ
 import { HttpError, invalid, ValidationError, type BaseContext } from "platform";
 import type { Prompts } from "../prompts/api.ts";
 import { askModel, type ModelCallOptions, type Result } from "./ask.ts";
-import {
-  chatOf,
-  chatParameters,
-  checkDefinition,
-  connectorFields,
-  limits,
-  serverOf,
-  type ChatRequest,
-  type Chat,
-  type ModelServer,
-} from "./chat.ts";
+import { chatOf, chatParameters, checkDefinition, connectorFields, limits, serverOf } from "./chat.ts";
+import type { ChatRequest, Chat, ModelServer } from "./chat.ts";
 import { jsonIn } from "./draft.ts";
 import { answerMistake } from "./schema.ts";
 

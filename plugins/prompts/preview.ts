@@ -1,14 +1,6 @@
 /** A prompt that is not saved, as an agent would get it. It is checked like a saved one, and no token is made for it. */
-import {
-  invalid,
-  LiquidFault,
-  mistakes,
-  randomToken,
-  ValidationError,
-  type Caller,
-  type Liquid,
-  type LiquidTemplate,
-} from "platform";
+import { invalid, LiquidFault, mistakes, randomToken, ValidationError } from "platform";
+import type { Caller, Liquid, LiquidTemplate } from "platform";
 import { holdsToken } from "../tokens/api.ts";
 import type { PromptsContext } from "./context.ts";
 import { extendedCode, suffix } from "./cascade.ts";

@@ -1,14 +1,6 @@
 /** A prompt as an agent gets it: found through the cascade, with its variables filled in. behaviour 2.1, B.5. */
-import {
-  invalid,
-  isUuid,
-  LiquidFault,
-  notFound,
-  unknownNames,
-  type BaseContext,
-  type LiquidFilter,
-  type LiquidTemplate,
-} from "platform";
+import { invalid, isUuid, LiquidFault, notFound, unknownNames } from "platform";
+import type { BaseContext, LiquidFilter, LiquidTemplate } from "platform";
 import { exposesToken } from "./address.ts";
 import type { Prompts, Rendered } from "./api.ts";
 import type { PromptsContext } from "./context.ts";

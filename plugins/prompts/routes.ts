@@ -18,9 +18,8 @@ import {
   toApi,
   Type,
   uuidOf,
-  type Caller,
-  type Route,
 } from "platform";
+import type { Caller, Route } from "platform";
 import { BuiltInPrompt, Markdown } from "./answers.ts";
 import type { PromptsContext } from "./context.ts";
 import { changePrompt, createPrompt, ifMatch, Prompt } from "./prompt.ts";

@@ -1,16 +1,6 @@
 /** SQL about prompts beside that of the resource: the cascade, who sees what, and their versions. */
-import {
-  notFound,
-  readPage,
-  words,
-  type Fragment,
-  type JsonObject,
-  type Page,
-  type Queryable,
-  type Sql,
-  type Tx,
-  type User,
-} from "platform";
+import { notFound, readPage, words } from "platform";
+import type { Fragment, JsonObject, Page, Queryable, Sql, Tx, User } from "platform";
 import type { OwnedScope, PromptScope } from "./cascade.ts";
 import type { NamedPrompt } from "./explained.ts";
 

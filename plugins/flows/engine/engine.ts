@@ -5,16 +5,8 @@
 import { limits, type Step } from "../program/program.ts";
 import { StepFault } from "./fault.ts";
 import { Returned, Stopped, Suspended, type End, type Host } from "./host.ts";
-import {
-  cutToLength,
-  resultOf,
-  rootScope,
-  type BlockFrame,
-  type EachFrame,
-  type Frame,
-  type Lane,
-  type State,
-} from "./state.ts";
+import { cutToLength, resultOf, rootScope } from "./state.ts";
+import type { BlockFrame, EachFrame, Frame, Lane, State } from "./state.ts";
 import { perform } from "./steps.ts";
 import { deadlineOf, idOf, placeIn, scopeAt, stepOf, type Thread } from "./thread.ts";
 import { clear, createTools, type Tools } from "./tools.ts";

@@ -1,14 +1,7 @@
 /** The position of a running step: its program, the names in scope and its id in the list of steps. Pure. */
 import { blockAt, type Program, type Step } from "../program/program.ts";
-import {
-  rootScope,
-  type BlockFrame,
-  type EachFrame,
-  type Frame,
-  type Memory,
-  type Programs,
-  type Scope,
-} from "./state.ts";
+import { rootScope } from "./state.ts";
+import type { BlockFrame, EachFrame, Frame, Memory, Programs, Scope } from "./state.ts";
 import type { Variables } from "../program/template.ts";
 
 /** The frames of the process, or of one element of an `each`. */

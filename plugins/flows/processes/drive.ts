@@ -6,15 +6,8 @@ import { Gone, MemoryFull } from "../engine/fault.ts";
 import { memoryText, programIdsOf, type State } from "../engine/state.ts";
 import { endProcess, type Unstored } from "./ends.ts";
 import { hostOf } from "./host.ts";
-import {
-  cancelled,
-  computeProcess,
-  driveHandler,
-  driveProcess,
-  shareOf,
-  processStarted,
-  type DrivenProcess,
-} from "./signals.ts";
+import { cancelled, computeProcess, driveHandler, driveProcess, shareOf, processStarted } from "./signals.ts";
+import type { DrivenProcess } from "./signals.ts";
 import * as processStore from "./store.ts";
 import type { HeldProcess, ProcessId } from "./store.ts";
 

@@ -8,10 +8,8 @@ import {
   timeOfUuidv7,
   uuidv7,
   withCausation,
-  type Caller,
-  type Causation,
-  type Tx,
 } from "platform";
+import type { Caller, Causation, Tx } from "platform";
 import type { StartFlow, Starter } from "../api.ts";
 import type { FlowContext } from "../context.ts";
 import { createRun } from "../engine/engine.ts";

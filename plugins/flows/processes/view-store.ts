@@ -1,13 +1,6 @@
 /** SQL that shows flow processes. */
-import {
-  bytesBefore,
-  readBounds,
-  type Fragment,
-  type BaseContext,
-  type Page,
-  type Queryable,
-  type Sql,
-} from "platform";
+import { bytesBefore, readBounds } from "platform";
+import type { Fragment, BaseContext, Page, Queryable, Sql } from "platform";
 import { isUuid } from "../../connectors/api.ts";
 import type { Origin } from "../api.ts";
 import { processColumns, type ProcessRow } from "./store.ts";

@@ -1,15 +1,6 @@
 /** Up to 1,000 creates, updates and deletes in one transaction: all or none. */
-import {
-  HttpError,
-  invalid,
-  isObject,
-  isUuid,
-  mistakes,
-  readBounds,
-  unknownNames,
-  ValidationError,
-  type Tx,
-} from "platform";
+import { HttpError, invalid, isObject, isUuid, mistakes, readBounds, unknownNames, ValidationError } from "platform";
+import type { Tx } from "platform";
 import { tableForWrite, type Database } from "../databases/database.ts";
 import { checkPatch, checkRecord, asNew, asStored, computedHints, type Data, type Faults } from "../records/record.ts";
 import { filesThere } from "../records/files.ts";

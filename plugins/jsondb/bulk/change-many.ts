@@ -15,11 +15,8 @@ import {
   ValidationError,
   withActor,
   withSource,
-  type Actor,
-  type Handler,
-  type Source,
-  type Tx,
 } from "platform";
+import type { Actor, Handler, Source, Tx } from "platform";
 import type { Change, Found, Step } from "./store.ts";
 import type { RowFault } from "./imports/rows.ts";
 import { oneTable, scopeOf } from "../search/query.ts";

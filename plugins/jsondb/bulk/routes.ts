@@ -1,17 +1,6 @@
 import * as changes from "./change-many.ts";
-import {
-  jsonText,
-  route,
-  Type,
-  warned,
-  flagOf,
-  badRequest,
-  field,
-  invalid,
-  ok,
-  type Route,
-  type Reply,
-} from "platform";
+import { jsonText, route, Type, warned, flagOf, badRequest, field, invalid, ok } from "platform";
+import type { Route, Reply } from "platform";
 import {
   BatchResults,
   HeldByLinks,

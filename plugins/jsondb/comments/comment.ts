@@ -1,16 +1,6 @@
 /** A comment: what a person says about a record, and whom it mentions. behaviour B.7. */
-import {
-  column,
-  field,
-  forbidden,
-  invalid,
-  resource,
-  type At,
-  type Change,
-  type DraftOf,
-  type RowOf,
-  type Tx,
-} from "platform";
+import { column, field, forbidden, invalid, resource } from "platform";
+import type { At, Change, DraftOf, RowOf, Tx } from "platform";
 import { may } from "../access/reach.ts";
 import { dbAccess, find } from "../databases/cache.ts";
 import { tryOpen, type Database } from "../databases/database.ts";

@@ -1,18 +1,6 @@
 /** The inbox of a person: comments that mention them, of records that they may read now. behaviour B.7. */
-import {
-  answer,
-  field,
-  notFound,
-  noContent,
-  ok,
-  pageOf,
-  pageQuery,
-  pageReply,
-  route,
-  Type,
-  uuidOf,
-  type Route,
-} from "platform";
+import { answer, field, notFound, noContent, ok, pageOf, pageQuery, pageReply, route, Type, uuidOf } from "platform";
+import type { Route } from "platform";
 import type { Viewer } from "../access/reach.ts";
 import type { JsondbContext } from "../context.ts";
 import { find, viewerOf } from "../databases/cache.ts";

@@ -1,18 +1,6 @@
 /** Databases as requests use them: parsed and kept, and right in every process before a change of one is answered. */
-import {
-  cacheKey,
-  credentialOf,
-  forbidden,
-  HttpError,
-  isUuid,
-  notFound,
-  unavailable,
-  type BaseContext,
-  type Cache,
-  type Caller,
-  type Identity,
-  type RequestInput,
-} from "platform";
+import { cacheKey, credentialOf, forbidden, HttpError, isUuid, notFound, unavailable } from "platform";
+import type { BaseContext, Cache, Caller, Identity, RequestInput } from "platform";
 import { needsDbs, opened, tryOpen, type Database, type StoredDatabase } from "./database.ts";
 import type { Level } from "../access/access.ts";
 import { may, type Viewer } from "../access/reach.ts";

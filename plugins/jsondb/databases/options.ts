@@ -2,22 +2,8 @@
 import { isNumber, isObject } from "platform";
 import { choiceColors } from "./choices.ts";
 import { fieldTypes, type FieldType } from "./columns.ts";
-import {
-  compareValues,
-  faultOf,
-  fits,
-  numberFormats,
-  rollupOps,
-  textFormats,
-  type Bound,
-  type Choice,
-  type Field,
-  type Format,
-  type Link,
-  type OnDelete,
-  type Rollup,
-  type Words,
-} from "./kinds.ts";
+import { compareValues, faultOf, fits, numberFormats, rollupOps, textFormats } from "./kinds.ts";
+import type { Bound, Choice, Field, Format, Link, OnDelete, Rollup, Words } from "./kinds.ts";
 
 /** `isOption`: about what older versions did not read, so a stored schema may have it. */
 export type Say = (place: string, message: string, isOption?: boolean) => void;

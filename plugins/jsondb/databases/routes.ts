@@ -20,10 +20,8 @@ import {
   Type,
   unknownNames,
   warned,
-  type Caller,
-  type ContextOf,
-  type Route,
 } from "platform";
+import type { Caller, ContextOf, Route } from "platform";
 import { editOf, replaceInJson, Replacement } from "../api.ts";
 import { allOpen, dbAccess, find, openAt } from "./cache.ts";
 import { Db, missingDeleted, restoreDb, savedHints, ifMatch, type DbAt } from "./db.ts";

@@ -1,27 +1,9 @@
 /** Reads a database's `schema`: its tables, their fields and index columns. behaviour 2.4, B.7. Pure. */
 import { isObject, unknownNames } from "platform";
-import {
-  columnKindOf,
-  composed,
-  isIndexColumn,
-  kindOf,
-  ownFields,
-  planFields,
-  planIndexes,
-  type IndexColumn,
-  type IndexPlan,
-} from "./columns.ts";
-import {
-  choiceKeys,
-  definitionKeys,
-  isName,
-  nameLength,
-  nameRule,
-  own,
-  parseField,
-  shown,
-  type Say,
-} from "./options.ts";
+import { columnKindOf, composed, isIndexColumn, kindOf, ownFields, planFields, planIndexes } from "./columns.ts";
+import type { IndexColumn, IndexPlan } from "./columns.ts";
+import { choiceKeys, definitionKeys, isName, nameLength, nameRule, own, parseField, shown } from "./options.ts";
+import type { Say } from "./options.ts";
 import type { Field } from "./kinds.ts";
 
 /** A table: how its records are validated, indexed and searched. */

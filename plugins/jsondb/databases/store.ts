@@ -1,15 +1,6 @@
 /** SQL about databases beside that of the resource: who names an app, and the jobs that visit all records of one. */
-import {
-  readPage,
-  words,
-  type Caller,
-  type Fragment,
-  type Page,
-  type Queryable,
-  type Sql,
-  type Tx,
-  type User,
-} from "platform";
+import { readPage, words } from "platform";
+import type { Caller, Fragment, Page, Queryable, Sql, Tx, User } from "platform";
 import { subjectsOf } from "../access/access.ts";
 import { model } from "../access/reach.ts";
 import { forget as forgetLinks } from "../links/store.ts";

@@ -1,14 +1,6 @@
 /** Links between records: what a write may name, what is written of it, and what a deletion does to those that link. behaviour B.7. */
-import {
-  badRequest,
-  HttpError,
-  invalid,
-  isUuid,
-  type BaseContext,
-  type Cache,
-  type Queryable,
-  type Tx,
-} from "platform";
+import { badRequest, HttpError, invalid, isUuid } from "platform";
+import type { BaseContext, Cache, Queryable, Tx } from "platform";
 import { hiddenSometimes, mayAll, type Viewer } from "../access/reach.ts";
 import { find, type Databases } from "../databases/cache.ts";
 import { tryOpen, type Database, type StoredDatabase } from "../databases/database.ts";

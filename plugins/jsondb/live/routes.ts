@@ -1,19 +1,6 @@
 import * as databases from "../databases/cache.ts";
-import {
-  answer,
-  flagOf,
-  forbidden,
-  limitKey,
-  notFound,
-  ok,
-  route,
-  tooMany,
-  Type,
-  uuidOf,
-  type Caller,
-  type RequestInput,
-  type Route,
-} from "platform";
+import { answer, flagOf, forbidden, limitKey, notFound, ok, route, tooMany, Type, uuidOf } from "platform";
+import type { Caller, RequestInput, Route } from "platform";
 import { openRecords } from "../comments/store.ts";
 import { missingRecord } from "../records/record.ts";
 import type { Tokens } from "../../tokens/api.ts";

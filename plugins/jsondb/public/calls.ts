@@ -16,30 +16,14 @@ import {
 } from "platform";
 import { typedFields } from "./visitor.ts";
 import { tableForSearch, type Database } from "../databases/database.ts";
-import {
-  applyWrite,
-  operationParams,
-  scopeValue,
-  visibleFields,
-  type Method,
-  type Operation,
-  type VariableValues,
-} from "../databases/public-methods.ts";
+import { applyWrite, operationParams, scopeValue, visibleFields } from "../databases/public-methods.ts";
+import type { Method, Operation, VariableValues } from "../databases/public-methods.ts";
 import { ownFields } from "../databases/columns.ts";
 import { expandLimits } from "../api.ts";
 import { finishedFor, isUnfinished, pathsIn } from "../links/expand.ts";
 import { checked } from "../search/filters.ts";
-import {
-  fieldHints,
-  newestFirst,
-  orAllData,
-  pageOfRecords,
-  phraseOf,
-  queryLimits,
-  sortOf,
-  type Query,
-  type Sort,
-} from "../search/query.ts";
+import { fieldHints, newestFirst, orAllData, pageOfRecords, phraseOf, queryLimits, sortOf } from "../search/query.ts";
+import type { Query, Sort } from "../search/query.ts";
 import { printRecord } from "../records/print.ts";
 import { asNew, type Data, type CreatedRecord } from "../records/record.ts";
 import type { Guard } from "../records/store.ts";

@@ -18,11 +18,9 @@ import {
   unsupportedType,
   warned,
   withSource,
-  type Reply,
-  type RequestInput,
-  type Route,
   pageHints,
 } from "platform";
+import type { Reply, RequestInput, Route } from "platform";
 import {
   DeletedRecord,
   HeldByLinks,

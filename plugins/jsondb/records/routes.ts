@@ -7,15 +7,14 @@ import {
   jsonText,
   noContent,
   notFound,
-  type Queryable,
   route,
   Type,
   uuidOf,
   warned,
   answer,
   field,
-  type Route,
 } from "platform";
+import type { Queryable, Route } from "platform";
 import { nullTableHints, tableForWrite, type Database } from "../databases/database.ts";
 import { computedHints, missingRecord, type Data } from "./record.ts";
 import { firstVersion, versionDigits } from "./print.ts";

@@ -13,10 +13,8 @@ import {
   invalid,
   isNumber,
   parseExactly,
-  type Queryable,
-  type Tx,
-  type ExactNumber,
 } from "platform";
+import type { Queryable, Tx, ExactNumber } from "platform";
 import type { JsondbContext } from "../context.ts";
 import { upToDate } from "../databases/cache.ts";
 import type { Database } from "../databases/database.ts";
@@ -50,10 +48,8 @@ import {
   checkPatch,
   checkRecord,
   checkRequired,
-  type CreatedRecord,
-  type Data,
-  type Faults,
 } from "./record.ts";
+import type { CreatedRecord, Data, Faults } from "./record.ts";
 import { readHeld, lock, type Guard, type Shape, type Written, type Addition } from "./store.ts";
 import type { RecordUpdate } from "../api.ts";
 import { readFilters } from "../search/filters.ts";

@@ -1,16 +1,6 @@
 import * as databases from "../databases/cache.ts";
-import {
-  answer,
-  jsonText,
-  route,
-  Type,
-  warned,
-  invalid,
-  notFound,
-  readBounds,
-  type Route,
-  type Reader,
-} from "platform";
+import { answer, jsonText, route, Type, warned, invalid, notFound, readBounds } from "platform";
+import type { Route, Reader } from "platform";
 import { Group, UnknownTable, unknownTable } from "../records/routes.ts";
 import { dbAccess, openAt, viewerOf, type DatabaseContext } from "../databases/cache.ts";
 import { endFilters } from "../links/filters.ts";

@@ -15,9 +15,8 @@ import {
   phraseCondition,
   sourceOf,
   valueConditions,
-  type Args,
-  type Source,
 } from "./filter-store.ts";
+import type { Args, Source } from "./filter-store.ts";
 import type { Arg } from "./filters.ts";
 import { endSeparator, largeRecord, type Form } from "../records/print.ts";
 import { afterCursor, decidingKey, orderBy, sortKey, type SortKey } from "./sort-store.ts";

@@ -2,17 +2,8 @@
 import { badRequest, pageOf, unknownNames, wildcardPattern, type BaseContext } from "platform";
 import { tableForSearch, type Database } from "../databases/database.ts";
 import { columnKindOf, ownFields } from "../databases/columns.ts";
-import {
-  checked,
-  conditionsOf,
-  fieldsOf,
-  isFilter,
-  readFilters,
-  writtenAs,
-  type Condition,
-  type Exact,
-  type Filters,
-} from "./filters.ts";
+import { checked, conditionsOf, fieldsOf, isFilter, readFilters, writtenAs } from "./filters.ts";
+import type { Condition, Exact, Filters } from "./filters.ts";
 import { noTable, type Table } from "../databases/schema.ts";
 import { hiddenSometimes, mayAll } from "../access/reach.ts";
 

@@ -1,27 +1,9 @@
-import {
-  answer,
-  jsonText,
-  pageQuery,
-  endsEarly,
-  route,
-  Type,
-  unavailable,
-  warned,
-  type RequestInput,
-  type Route,
-} from "platform";
+import { answer, jsonText, pageQuery, endsEarly, route, Type, unavailable, warned } from "platform";
+import type { RequestInput, Route } from "platform";
 import { createAccountTurns } from "../turns.ts";
 import { FlatRecord, ShownRecord, UnknownTable, recordExample, unknownTable } from "../records/routes.ts";
-import {
-  decodeCursor,
-  encodeCursor,
-  fieldHints,
-  namedFields,
-  readList,
-  readSearch,
-  withLinks,
-  type Query,
-} from "./query.ts";
+import { decodeCursor, encodeCursor, fieldHints, namedFields, readList, readSearch, withLinks } from "./query.ts";
+import type { Query } from "./query.ts";
 import type { Database } from "../databases/database.ts";
 import { dbAccess, openAt, viewerOf, type Viewing } from "../databases/cache.ts";
 import { search, type SearchContext, type SearchPage, type SearchShape } from "./store.ts";

@@ -4,14 +4,8 @@ import { decidingFields, type Cursor, type Query } from "./query.ts";
 import type { Database } from "../databases/database.ts";
 import { newArgs, phraseCondition, sourceOf } from "./filter-store.ts";
 import { inScope, searchedData } from "../access/reach-store.ts";
-import {
-  canUseFragments,
-  maxCandidates,
-  pageStatement,
-  type PageRequest,
-  type PageRow,
-  type Way,
-} from "./page-store.ts";
+import { canUseFragments, maxCandidates, pageStatement } from "./page-store.ts";
+import type { PageRequest, PageRow, Way } from "./page-store.ts";
 import { largeRecord, printPage, type Form, type Page } from "../records/print.ts";
 import type { Fragments } from "./fragments.ts";
 import { decidingKey, sortKey } from "./sort-store.ts";

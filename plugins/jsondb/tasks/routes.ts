@@ -12,10 +12,8 @@ import {
   uuidOf,
   field,
   Type,
-  type Caller,
-  type Route,
-  type Static,
 } from "platform";
+import type { Caller, Route, Static } from "platform";
 import { beginChange } from "../bulk/change-many.ts";
 import { noTable } from "../databases/schema.ts";
 import { dbAccess, find, openAt, viewerOf } from "../databases/cache.ts";

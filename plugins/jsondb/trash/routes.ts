@@ -14,9 +14,8 @@ import {
   Type,
   uuidOf,
   warned,
-  type Route,
-  type Tx,
 } from "platform";
+import type { Route, Tx } from "platform";
 import type { JsondbContext } from "../context.ts";
 import { dbAccess, openAt, upToDate } from "../databases/cache.ts";
 import type { Database } from "../databases/database.ts";

@@ -1,15 +1,6 @@
 /** SQL about deleted records, which their deletion itself puts there. The reach decides on a record as it was last. */
-import {
-  bytesBefore,
-  currentActor,
-  readBounds,
-  type Fragment,
-  type Page,
-  type Queryable,
-  type ReadPage,
-  type Sql,
-  type Tx,
-} from "platform";
+import { bytesBefore, currentActor, readBounds } from "platform";
+import type { Fragment, Page, Queryable, ReadPage, Sql, Tx } from "platform";
 import { anyTable, openConditions, openData } from "../access/reach-store.ts";
 import type { Database } from "../databases/database.ts";
 import type { PendingRename } from "../databases/renames.ts";

@@ -1,20 +1,6 @@
 /** A view: how a person, or everyone who may read a database, looks at its records. behaviour B.7. */
-import {
-  column,
-  field,
-  forbidden,
-  HttpError,
-  invalid,
-  isNumber,
-  isObject,
-  resource,
-  Type,
-  type At,
-  type Change,
-  type DraftOf,
-  type Mistakes,
-  type RowOf,
-} from "platform";
+import { column, field, forbidden, HttpError, invalid, isNumber, isObject, resource, Type } from "platform";
+import type { At, Change, DraftOf, Mistakes, RowOf } from "platform";
 import { hiddenAlways, may } from "../access/reach.ts";
 import { dbAccess } from "../databases/cache.ts";
 import { tableNames, type Database } from "../databases/database.ts";

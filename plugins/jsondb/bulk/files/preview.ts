@@ -4,19 +4,8 @@ import { ownFields, type FieldType } from "../../databases/columns.ts";
 import { faultOf, fits, type Choice, type Field } from "../../databases/kinds.ts";
 import { choiceReader, folded, mostValues } from "../../databases/choices.ts";
 import { isEmpty, textOf, type Cell, type CellRow, FileFault } from "./cells.ts";
-import {
-  columnOf,
-  evidenceOf,
-  guessOf,
-  mostDoubts,
-  readAs,
-  shown,
-  type Column,
-  type Doubt,
-  type Guess,
-  type Hints,
-  type Value,
-} from "./guess.ts";
+import { columnOf, evidenceOf, guessOf, mostDoubts, readAs, shown } from "./guess.ts";
+import type { Column, Doubt, Guess, Hints, Value } from "./guess.ts";
 import { place as quoted } from "./parameters.ts";
 import { readTable, type FileOptions, type Table } from "./read.ts";
 import { misfit, readerOf, type DateOrder, type Format } from "./values.ts";

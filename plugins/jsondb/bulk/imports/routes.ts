@@ -1,17 +1,5 @@
-import {
-  answer,
-  flagOf,
-  HttpError,
-  invalid,
-  ok,
-  route,
-  tooLarge,
-  Type,
-  unsupportedType,
-  warned,
-  type Reply,
-  type Route,
-} from "platform";
+import { answer, flagOf, HttpError, invalid, ok, route, tooLarge, Type, unsupportedType, warned } from "platform";
+import type { Reply, Route } from "platform";
 import { DryRun, Imported, ImportRefused } from "../../records/routes.ts";
 import type { FileFormat } from "../files/encodings.ts";
 import { receive } from "../files/files.ts";

@@ -1,17 +1,6 @@
 /** What the steps of a flow may name, followed as others change it: connections with their actions, tables, flows, steps of plugins. */
-import {
-  get,
-  isMap,
-  mapsIn,
-  nameOf,
-  plainField,
-  session,
-  Tables,
-  textOf,
-  words,
-  type Choice,
-  type TableField,
-} from "studio";
+import { get, isMap, mapsIn, nameOf, plainField, session, Tables, textOf, words } from "studio";
+import type { Choice, TableField } from "studio";
 import { startOf, type StepKind } from "./kind.ts";
 import { own as ownKind } from "./kinds.ts";
 import { inputKeysIn } from "./scope.ts";
