@@ -141,7 +141,6 @@ export async function saveHead(tx: Tx, accountId: number, head: Head): Promise<v
       last_signature = excluded.last_signature, up_to = excluded.up_to, signature = excluded.signature`;
 }
 
-/** The seals after this number. */
 export async function seals(on: Queryable, accountId: number, after: number, limit: number): Promise<Seal[]> {
   const rows = await on<Row<Seal & { ids: (number | string)[] }>[]>`
     select ${sealColumns(on)} from activity_seals

@@ -11,7 +11,6 @@ export interface Verified {
   readonly accountId: number;
   readonly seals: number;
   readonly entries: number;
-  /** The number of the last one. */
   readonly last: number;
   /** The first fault, if there is one. */
   readonly fault: string | undefined;

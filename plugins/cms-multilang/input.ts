@@ -16,7 +16,6 @@ interface Texts {
   readonly fields?: Readonly<Record<string, unknown>> | undefined;
 }
 
-/** The part of the engine that checks templates. */
 export type TemplateCheck = Pick<SiteEngine, "mistakes">;
 
 /** Adds a template's mistakes (with line and column) under `content`, and fields that are too large under `fields`. */

@@ -64,7 +64,6 @@ function keywordMistake(key: string, value: unknown): string | undefined {
   return "is not supported here";
 }
 
-/** The schemas inside of a schema, by place. */
 function partsOf(schema: Schema): [place: string, part: unknown][] {
   const list = (key: string) => {
     const value = schema[key];

@@ -33,7 +33,6 @@ const linkTo = (page: string, doc: string): MailValue => ({
   needed: true,
 });
 
-/** To try out whether mails arrive. */
 export const testTemplate = template("test", "tries out whether mails arrive", {});
 
 export const builtIn: readonly MailTemplate[] = [

@@ -1,4 +1,3 @@
-/** The service of media files for other plugins. */
 import { change, erase, type Author } from "platform";
 import { addressOf } from "./fields.ts";
 import type { Media, NewFile, PagePicture } from "./api.ts";

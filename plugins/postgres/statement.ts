@@ -20,7 +20,6 @@ const placeholder = /\{([A-Za-z_][\w-]*(?:\.[\w-]+)*)\}/y;
 
 /** The statement, or its mistake. */
 export function parseStatement(sql: string, mayWrite: boolean): Statement | { readonly mistake: string } {
-  /** The number of each name. */
   const names = new Map<string, number>();
   let text = "";
   let verb = "";

@@ -88,7 +88,6 @@ export async function findVersion(sql: Sql, accountId: number, viewer: Viewer, i
   return row;
 }
 
-/** The content of a version. */
 export async function contentOf(sql: Sql, accountId: number, id: string, version: number) {
   const [row] = await sql<Pick<VersionRow, "name" | "kind" | "content">[]>`
     select name, kind, content from prompt_versions

@@ -35,7 +35,6 @@ export interface ChildOptions {
   readonly idleMs?: number;
   /** or for this long if another one is idle too. */
   readonly spareIdleMs?: number;
-  /** A run longer than this counts as long. */
   readonly longRunMs?: number;
   readonly env?: Readonly<Record<string, string>>;
   /** Programs of the executable (generated.ts) by the variable that tells the child where they are. */

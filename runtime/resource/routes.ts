@@ -28,7 +28,6 @@ interface RouteOverrides<T extends Shape> {
   readonly forms?: FormHints<T>;
 }
 
-/** Hints for forms. */
 interface FormHints<T extends Shape> {
   /** The schema of a field with more in it (`field.from`, `field.by`). */
   readonly fields?: { readonly [K in keyof Patch<T>]?: (schema: TSchema) => TSchema };

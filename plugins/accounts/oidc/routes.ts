@@ -63,7 +63,6 @@ export function providerRoutes(ctx: OidcContext): Route[] {
   return Object.values(resourceRoutes(Provider, ctx));
 }
 
-/** The other routes of a provider. */
 export function providerPartRoutes(ctx: OidcContext): Route[] {
   return [
     route(

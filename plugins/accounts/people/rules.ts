@@ -8,7 +8,6 @@ export interface Power {
   readonly privileges: readonly string[];
 }
 
-/** The privileges of a role. */
 export type PrivilegesOfRole = (role: Role) => Iterable<string>;
 
 /**

@@ -30,7 +30,6 @@ export class LivePreview {
   url = $state("");
   /** The mistakes that the compiler found in the newest draft: `line:column message`. */
   mistakes = $state.raw<readonly string[]>([]);
-  /** Any other problem. */
   problem = $state("");
   compiling = $state(false);
   entries = $state.raw<readonly Entry[]>([]);

@@ -20,7 +20,6 @@ export async function domains(sql: Sql, { accountId, id }: Site) {
     where account_id = ${accountId} and site_id = ${id} order by id`;
 }
 
-/** The locales of the site's pages. */
 export async function pageLocales(sql: Sql, { accountId, id }: Site): Promise<Locale[]> {
   const rows = await sql<{ locale: Locale }[]>`
     select distinct locale from cms_pages

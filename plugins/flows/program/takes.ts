@@ -72,7 +72,6 @@ export async function mustBeTheirs(
   }
 }
 
-/** All steps of a checked program with their places. */
 export function* stepsIn(program: unknown, place: string): Generator<{ place: string; step: Step }> {
   if (!Array.isArray(program)) return;
   // `checkProgram` accepted it.

@@ -8,7 +8,6 @@ type Data = Record<string, unknown>;
 export const operations = ["list", "get", "create", "update", "delete", "search"] as const;
 export type Operation = (typeof operations)[number];
 
-/** The parameters that an operation reads. */
 export const operationParams: Record<Operation, readonly string[]> = {
   list: ["limit", "offset", "after", "expand"],
   get: ["id", "expand"],

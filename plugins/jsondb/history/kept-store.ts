@@ -33,7 +33,6 @@ function whoNow(): By {
   return { userId: actor?.user ?? null, source: sourceOf(actor) };
 }
 
-/** The columns of an entry. */
 export const entryColumns = `db_id, id, n, account_id, op, source, user_id, table_name, left_table, old, patch, bytes,
   schema_version, plan_version, created_at, updated_at`;
 

@@ -12,7 +12,6 @@ export type Data = Record<string, unknown>;
 /** Of a 404. */
 export const missingRecord = "there is no such record";
 
-/** The kinds of event that a record has. */
 export type RecordEventKind = "create" | "update" | "destroy";
 
 /** Field to messages, and undefined where nothing is wrong. */

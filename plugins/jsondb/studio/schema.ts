@@ -70,7 +70,6 @@ function sortOf(value: unknown): SortDraft[] {
   return typeof filter === "string" && typeof order === "string" ? [[filter, order]] : [];
 }
 
-/** The field of an order. */
 export function orderField([, order]: SortDraft): string {
   return order.replace(/^-/, "");
 }

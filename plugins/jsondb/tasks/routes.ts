@@ -236,7 +236,6 @@ export const ListedTask = answer.object("DbTask", task);
 const OwnTask = answer.object("OwnDbTask", { ...task, db_code: Type.String(), db_name: Type.String() });
 export const ShownTask = answer.object("DbTaskWithErrors", { ...task, errors: answer.list(RowFault) });
 
-/** A task as the API lists it. */
 export function toApi(row: TaskRow): Static<typeof ListedTask> {
   return {
     id: row.id,

@@ -59,7 +59,6 @@ export function mustFollow({ models }: Rights, caller: Caller, sourceType: strin
   throw forbidden(`\`source_type\`: events of ${sourceType} need ${needed}`);
 }
 
-/** The models that the caller may follow. */
 export function followed({ models }: Rights, caller: Caller): Model[] {
   return [...models.values()].filter((model) => mayFollow(model, grantsOf(caller)));
 }

@@ -166,7 +166,6 @@ function urlFault(url: string | null): string | undefined {
   return undefined;
 }
 
-/** All kinds of a model. */
 export function kindsOf(model: Pick<Model, "kinds">): readonly string[] {
   return [...standardKinds, ...(model.kinds ?? [])];
 }

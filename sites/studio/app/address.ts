@@ -18,7 +18,6 @@ export interface PageOf extends PagePath {
   readonly of?: string | undefined;
 }
 
-/** The apps of each module. */
 type ModuleApps = Readonly<Record<string, readonly { readonly url_code: string }[]>>;
 
 /** What an item's page is about: the value of the parameter at the end of its path. */

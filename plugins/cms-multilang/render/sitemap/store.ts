@@ -45,7 +45,6 @@ export async function countListed(ctx: Reading, site: SiteData, locale: Locale |
   return row ?? nothing;
 }
 
-/** The locales of the site's pages. */
 export async function pageLocales(ctx: Reading, { accountId, id }: SiteData): Promise<(Locale | null)[]> {
   const rows = await ctx.read(
     (on) => on<{ locale: Locale | null }[]>`

@@ -160,7 +160,6 @@ function beforeNull(array: Uint8Array): number {
   return count;
 }
 
-/** The id of the last record. */
 export function lastId({ ids, records }: ExportPage): string {
   return idAt(ids, records - 1);
 }

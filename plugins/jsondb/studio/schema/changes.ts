@@ -8,7 +8,6 @@ export function fieldFrom(name: string, definition: Definition): FieldDraft {
   return field ?? { name, type: "string", required: false };
 }
 
-/** One table of a schema, changed. */
 export function inTable(draft: SchemaDraft, name: string, change: (table: TableDraft) => TableDraft): SchemaDraft {
   return { ...draft, tables: draft.tables.map((one) => (one.name === name ? change(one) : one)) };
 }

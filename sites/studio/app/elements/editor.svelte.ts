@@ -75,7 +75,6 @@ export class EditorElement extends StudioElement implements EditorProperties {
     else if (name === "label") this.label = value ?? "";
   }
 
-  /** The form was reset. */
   formResetCallback(): void {
     this.value = this.#first;
   }

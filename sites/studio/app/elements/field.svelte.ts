@@ -98,7 +98,6 @@ export class FieldElement extends StudioElement implements FieldProperties {
     else if (name === "label" || name === "resource" || name === "help") this[name] = value ?? "";
   }
 
-  /** The form was reset. */
   formResetCallback(): void {
     this.messages = [];
     this.value = this.#first;

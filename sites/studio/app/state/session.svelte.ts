@@ -27,7 +27,6 @@ class Session {
   person = $state.raw<Person>({ id: 0, login: "", name: "", role: "guest" });
   accountName = $state("");
   privileges = $state.raw<ReadonlySet<string>>(new Set());
-  /** All that there are. */
   allPrivileges: readonly string[] = [];
   /** Those that the person may see. */
   resources = $state.raw<readonly Resource[]>([]);

@@ -11,7 +11,6 @@ export function withProgram(fields: Fields, program: string): string {
   return `${headOf(fields)}${program}\n}`;
 }
 
-/** The text of the program in the text of `fields`. */
 export function programIn(fields: Fields, text: string): string {
   const whole = text.trim() === "" ? {} : parsed(text);
   if (Array.isArray(whole) || isStep(whole)) return shown("program" in whole ? whole.program : []);
