@@ -18,6 +18,8 @@ export interface CallOutcome {
   readonly status: number | null;
   /** The answer's JSON, else its text; null if it was empty. */
   readonly data: unknown;
+  /** Of an answer by HTTP: names in lower case. */
+  readonly headers?: Readonly<Record<string, string>> | undefined;
   /** Why the call failed. */
   readonly error: string | null;
   /** The seconds to wait before another call, as the remote asked (`Retry-After`). */

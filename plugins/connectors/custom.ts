@@ -218,6 +218,7 @@ async function sendOnce(
     return {
       ok,
       status: answer.status,
+      headers: Object.fromEntries(answer.headers),
       data,
       error: isSuccess
         ? ok

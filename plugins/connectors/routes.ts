@@ -164,7 +164,7 @@ export function trialRoutes(around: ContextOf<ConnectorAt>, calls: Pick<Calls, "
         const given = { accountId: caller.account.id, code, method: params.method_name, params: body.params ?? {} };
         const trial = await calls.tryOut(given);
         if (!trial) throw notFound("the connector has no such method");
-        const { durationMs, retryAfterSeconds: _, ...outcome } = trial.outcome;
+        const { durationMs, retryAfterSeconds: _, headers: __, ...outcome } = trial.outcome;
         const facts = (await calls.methodsOf(caller.account.id, code))?.find(({ name }) => name === params.method_name);
         const reply = ok({ ...outcome, duration_ms: durationMs, request: trial.request });
         return warned(reply, facts ? paramHints(facts, given.params) : []);

@@ -168,7 +168,10 @@ function failed(error: string): CallOutcome {
 function hide(outcome: CallOutcome, secret: string | null): CallOutcome {
   const error = outcome.error === null ? null : redactText(outcome.error, secret);
   try {
-    return { ...outcome, error, data: redact(outcome.data, secret) };
+    const { headers } = outcome;
+    const shown =
+      headers && Object.fromEntries(Object.entries(headers).map(([name, said]) => [name, redactText(said, secret)]));
+    return { ...outcome, error, headers: shown, data: redact(outcome.data, secret) };
   } catch (fault) {
     if (!(fault instanceof Unkept)) throw fault;
     return { ...outcome, ok: false, error: fault.message, data: null };

@@ -57,6 +57,14 @@ export const FlowTest = answer.object("FlowTest", {
   steps: answer.list(FlowStep),
 });
 
+export const StepTrial = answer.object("FlowStepTrial", {
+  ok: Type.Boolean(),
+  status: field.nullable(Type.Integer()),
+  headers: Type.Record(Type.String(), Type.String()),
+  data: Type.Unknown(),
+  error: field.nullable(Type.String()),
+});
+
 export const StepTypeAnswer = answer.object("FlowStepType", {
   type: Type.String(),
   doc: Type.String(),

@@ -1,6 +1,6 @@
 /** The step `http`: a request to any address, as a flow says it. behaviour B.9.5. */
 import { afterAll, beforeAll, beforeEach, expect, test } from "bun:test";
-import { startTestApp, type TestApp } from "../../tests/harness.ts";
+import { person, startTestApp, type TestApp } from "../../tests/harness.ts";
 import { startReceiver, type Receiver } from "../../tests/receiver.ts";
 import { privateHosts } from "../../tests/fixtures/outbound.ts";
 import { plugins } from "../index.ts";
@@ -186,4 +186,35 @@ test("a test answers by the step's id or `http`", async () => {
     const tried = await app.post(`/connect/flows/${json.code}/test.json`, { answers: { [name]: { n: 7 } } });
     expect([tried.status, tried.json.data]).toEqual([200, 7]);
   }
+});
+
+test("one request is tried for real: its answer, its headers, and what is wrong with it", async () => {
+  const tried = (step: object, at = app) => at.post("/connect/flow_steps/try.json", { step });
+  remote.answer = () => Response.json({ heard: "Bearer s3cret" }, { status: 409, headers: { "x-told": "s3cret" } });
+  const step = { type: "http", method: "POST", url: `${remote.url}/v1/orders`, body: { n: 7 }, connector: "shop" };
+  const { status, json } = await tried(step);
+  expect([status, json]).toEqual([
+    200,
+    {
+      ok: false,
+      status: 409,
+      headers: expect.objectContaining({ "x-told": "[secret]" }),
+      data: { heard: "Bearer [secret]" },
+      error: "the remote answered 409",
+    },
+  ]);
+  expect(remote.requests.map(({ method, path, body }) => [method, path, body])).toEqual([
+    ["POST", "/v1/orders", '{"n":7}'],
+  ]);
+  const wrong: [object, object][] = [
+    [{ type: "http" }, { url: [expect.any(String)] }],
+    [{ ...step, connector: "nobody" }, { connector: ["names no active HTTP service"] }],
+    [{ type: "db", op: "delete" }, { step: ["must be of the type http or mail.send"] }],
+  ];
+  for (const [one, said] of wrong) expect([one, (await tried(one)).json]).toEqual([one, said]);
+  // Guarded as in a run.
+  expect((await tried({ type: "http", url: remote.url }, closed)).json).toMatchObject({ ok: false, status: null });
+  expect(remote.requests).toHaveLength(1);
+  const { token } = await person(app, { role: "user" });
+  expect((await app.post("/connect/flow_steps/try.json", { step }, { token })).status).toBe(403);
 });

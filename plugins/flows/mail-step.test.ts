@@ -52,6 +52,17 @@ test("sends to each address, as the log shows", async () => {
   expect(sent?.html.replaceAll("\r", "")).toContain('pre-line">Dear &lt;b&gt;Ann&lt;/b&gt;,\n\nit is on its way.');
 });
 
+test("one mail is sent to oneself alone, whoever it is for", async () => {
+  const { token } = await person(app, { privileges: ["flows", "mails"], email: "me@example.com" });
+  const own = { type: "mail.send", params: { to: "ann@example.com", subject: "Just me", text: "x" } };
+  const { status, json } = await app.post("/connect/flow_steps/try.json", { step: own }, { token });
+  expect([status, json.ok, json.data.mails.length]).toEqual([200, true, 1]);
+  await eventually(() =>
+    receiver.mails.some(({ subject, to }) => subject === "Just me" && to.includes("me@example.com")),
+  );
+  expect(receiver.mails.filter(({ subject }) => subject === "Just me")).toHaveLength(1);
+});
+
 test.each([
   [{ to: "nobody", n: 1, text: "x" }, "to is not a mail address"],
   [{ to: " , ", n: 1, text: "x" }, "to can't be blank"],

@@ -14,19 +14,24 @@ import {
 } from "platform";
 import { unknownNames, warned, type Route } from "platform";
 import { isUuid } from "../../connectors/api.ts";
-import { FlowRun, FlowTest, StepTypeAnswer } from "../answers.ts";
+import { FlowRun, FlowTest, StepTrial, StepTypeAnswer } from "../answers.ts";
 import type { FlowContext } from "../context.ts";
 import type { StepTypes } from "../program/step-types.ts";
 import { includedOf, processExample } from "./routes.ts";
 import { shownTo, toRun } from "./show.ts";
 import { startProcess } from "./start.ts";
-import { tryFlow } from "./trial.ts";
+import { tryFlow, tryStep } from "./trial.ts";
 
 const access = { privilege: "flows" } as const;
 /** For forms and documentation. */
 const TestBody = Type.Object({
   input: Type.Optional(field.object()),
   answers: Type.Optional(field.object()),
+});
+const StepBody = Type.Object({
+  step: Type.Record(Type.String(), Type.Unknown(), {
+    description: "a step `http` or `mail.send`, without expressions",
+  }),
 });
 const runWaitMs = 1000;
 const mostWaitSeconds = 25;
@@ -109,6 +114,25 @@ export function runRoutes(ctx: FlowContext): Route[] {
           ),
         );
       },
+    ),
+    route(
+      "POST",
+      "/connect/flow_steps/try",
+      {
+        summary: "Run one step for real",
+        description:
+          "A request of a step `http` is sent as in a run. A mail of `mail.send` (privilege `mails`) goes to your own address alone. What the other side refuses is an answer too.",
+        access,
+        body: { schema: StepBody },
+        idempotency: "claim",
+        request: { step: { type: "http", method: "GET", url: "https://api.example.com/orders/7" } },
+        answers: { 200: StepTrial },
+        responses: {
+          200: { ok: true, status: 200, headers: { "content-type": "application/json" }, data: { id: 7 }, error: null },
+          422: { url: ["is required"] },
+        },
+      },
+      async ({ caller, body }) => ok(await tryStep(ctx, caller, body.step)),
     ),
   ];
 }

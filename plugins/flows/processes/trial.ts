@@ -1,5 +1,5 @@
 /** A dry run of a stored flow, or of a program in its place, as a request asks for it. */
-import { badRequest, invalid, isObject, type Account } from "platform";
+import { badRequest, forbidden, invalid, isObject, uuidv7, type Account, type Caller } from "platform";
 import type { FlowContext } from "../context.ts";
 import { dryRun, type DryRun } from "../engine/dry-run.ts";
 import { programOf } from "../manage/check.ts";
@@ -37,6 +37,37 @@ export async function tryFlow(ctx: FlowContext, account: Account, code: string, 
     error,
     steps: shownSteps(steps, cursor, error, included),
   };
+}
+
+const ownSeconds = 60;
+
+/** Runs a step that says everything itself, outside any flow. Throws the 422 that names what is wrong with it. */
+export async function tryStep(ctx: FlowContext, { account, user, privileges }: Caller, step: Record<string, unknown>) {
+  const { type, connector, params, ...rest } = step;
+  const refused = { status: null, headers: {}, data: null };
+  if (type === "http") {
+    const { url } = rest;
+    const code = typeof connector === "string" ? connector : undefined;
+    const asked = { ...rest, url: typeof url === "string" ? url : "" };
+    const outcome = await ctx.connectors.request({ accountId: account.id, code, asked });
+    if (!outcome) throw invalid({ connector: ["names no active HTTP service"] });
+    const { ok, status, headers = {}, data, error } = outcome;
+    return { ok, status, headers, data, error };
+  }
+  const mail = ctx.stepTypes.get("mail.send");
+  if (!mail || type !== mail.type) throw invalid({ step: ["must be of the type http or mail.send"] });
+  if (!privileges.has(mail.privilege ?? "")) throw forbidden("a mail needs the privilege `mails`");
+  if (!user.email) return { ...refused, ok: false, error: "you have no e-mail address: add it to your account" };
+  const own = { ...(isObject(params) && params), to: user.email };
+  const signal = AbortSignal.timeout(ownSeconds * 1000);
+  const data = await mail.run({
+    accountId: account.id,
+    params: own,
+    key: uuidv7(),
+    signal,
+    timeoutMs: ownSeconds * 1000,
+  });
+  return { ...refused, ok: true, data, error: null };
 }
 
 /** The fields of the request; the program is not checked yet. */

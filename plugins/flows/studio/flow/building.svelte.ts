@@ -222,11 +222,11 @@ export class Building {
   }
 
   /** Leads to the step that failed. Where the panel lies over the cards it gives way to what they say. */
-  async test(): Promise<void> {
+  async test(really?: string): Promise<void> {
     const { trial, codes, selected, onselect } = this.parts();
     this.adding = undefined;
     if (selected === "") onselect("test");
-    await trial.test(this.program, codes);
+    await trial.test(this.program, codes, really);
     if (trial.failed) {
       onselect(trial.failed.path);
       this.said = `${say("failedHere")} ${failureOf(trial.failed.error)}`;

@@ -486,7 +486,7 @@ describe("a test of a flow", () => {
     expect(needsOf(result({ steps }), () => false)).toEqual([
       { kind: "record", id: "0", path: "/core/dbs/o/records.json?filter%5Bname%5D=A&filter%5Bn%5D%5Bgt%5D=2&limit=5" },
       { kind: "call", id: "fetch", connector: "w", method: "m", params: { q: 1 } },
-      { kind: "own", id: "2" },
+      { kind: "own", id: "2", step: { type: "shop.notify", params: {} } },
     ]);
     expect(needsOf(result({ steps }), () => true)).toEqual([]);
   });

@@ -17,7 +17,17 @@ import {
   textOf,
   type Start,
 } from "studio";
-import { brief, failedAt, flattened, knownIn, needsOf, pathOfResult, type Need, type Result } from "./trial.ts";
+import {
+  brief,
+  failedAt,
+  flattened,
+  knownIn,
+  needsOf,
+  pathOfResult,
+  type Need,
+  type Result,
+  type Tried,
+} from "./trial.ts";
 import type { Codes } from "../program/codes.svelte.ts";
 import type { Program } from "../program/tree.ts";
 import { sampleOf } from "../when.ts";
@@ -42,6 +52,8 @@ export class Trial {
   reallyCalls = $state.raw<readonly string[]>([]);
   /** What is left out is to have answered: JSON as it was typed, by connection and action or by the path of a step. */
   answers = $state.raw<Readonly<Record<string, string>>>({});
+  /** What came of steps that were run for real, by their paths: later steps of a test get it. */
+  tried = $state.raw<Readonly<Record<string, Tried>>>({});
   wrongInput = $state("");
   problem = $state("");
   busy = $state(false);
@@ -126,8 +138,8 @@ export class Trial {
       .map((row) => ({ id: textOf(row["id"]), title: text.time(textOf(row["created_at"])), input: row["input"] }));
   }
 
-  /** Runs the program as it stands in the form; nothing outside is changed that was not asked for. */
-  async test(program: Program, codes: Codes): Promise<void> {
+  /** Runs the program as it stands in the form; nothing outside is changed that was not asked for. `really`: the path of a step that is. */
+  async test(program: Program, codes: Codes, really?: string): Promise<void> {
     const input = parsed(this.input.trim() === "" ? "{}" : this.input);
     if (this.busy) return;
     if (!isMap(input)) {
@@ -137,7 +149,8 @@ export class Trial {
     this.busy = true;
     this.problem = "";
     try {
-      await this.rounds(program, input, codes);
+      if (really !== undefined) this.tried = without(this.tried, really);
+      await this.rounds(program, input, codes, really);
     } catch (error) {
       if (!(error instanceof ApiError)) throw error;
       this.result = undefined;
@@ -148,7 +161,7 @@ export class Trial {
   }
 
   /** Each round knows what the one before has asked for. */
-  private async rounds(program: Program, input: unknown, codes: Codes): Promise<void> {
+  private async rounds(program: Program, input: unknown, codes: Codes, really: string | undefined): Promise<void> {
     const answers: Record<string, unknown> = {};
     const leftOut: string[] = [];
     for (let round = 0; round < mostRounds; round++) {
@@ -160,8 +173,16 @@ export class Trial {
       const needs = needsOf(this.result, (id) => Object.hasOwn(answers, id));
       if (needs.length === 0) return;
       for (const need of needs) {
-        const isLeft = need.kind === "own" || (need.kind === "call" && !this.isCalled(need, codes));
         const path = pathOfResult(program, need.id) ?? need.id;
+        // Of a step in a loop the first time is run for real, and the others are answered as it was.
+        if (need.kind === "own" && path === really && !this.tried[path])
+          this.tried = { ...this.tried, [path]: await reallyDone(need.step) };
+        const tried = this.tried[path];
+        if (need.kind === "own" && tried) {
+          answers[need.id] = answered(tried);
+          continue;
+        }
+        const isLeft = need.kind === "own" || (need.kind === "call" && !this.isCalled(need, codes));
         if (isLeft) leftOut.push(path);
         answers[need.id] = isLeft ? this.standIn(need, path) : await answerTo(need);
       }
@@ -188,12 +209,39 @@ async function answerTo(need: Exclude<Need, { kind: "own" }>): Promise<unknown> 
     }
     const path = `/connect/connectors/${encodeURIComponent(need.connector)}/methods/${encodeURIComponent(need.method)}/try`;
     const { json } = await request("POST", path, { body: { params: need.params } });
-    const { ok, status, data, error } = isMap(json) ? json : {};
-    if (ok === true) return { status: 200, data: data ?? null };
-    return typeof status === "number" && status >= 400 ? { status, data: data ?? null } : { error: textOf(error) };
+    return answered(triedIn(json));
   } catch (error) {
     return { error: messageOf(error) };
   }
+}
+
+async function reallyDone(step: unknown): Promise<Tried> {
+  try {
+    return triedIn((await request("POST", "/connect/flow_steps/try.json", { body: { step } })).json);
+  } catch (error) {
+    return triedIn({ error: messageOf(error) });
+  }
+}
+
+function triedIn(json: unknown): Tried {
+  const { ok, status, headers, data = null, error } = isMap(json) ? json : {};
+  return {
+    ok: ok === true,
+    status: typeof status === "number" ? status : null,
+    headers: isMap(headers) ? headers : {},
+    data,
+    error: textOf(error),
+  };
+}
+
+/** What a test is told that the step has answered. */
+function answered({ ok, status, data, error }: Tried): unknown {
+  if (ok) return { status: 200, data };
+  return status !== null && status >= 400 ? { status, data } : { error };
+}
+
+function without<T>(all: Readonly<Record<string, T>>, name: string): Readonly<Record<string, T>> {
+  return Object.fromEntries(Object.entries(all).filter(([one]) => one !== name));
 }
 
 async function rowsAt(path: string): Promise<Readonly<Record<string, unknown>>[]> {

@@ -32,8 +32,17 @@ export type Need =
       readonly method: string;
       readonly params: Readonly<Record<string, unknown>>;
     }
-  /** A request to an address of its own, or a step of a plugin: a test has no answer to it. */
-  | { readonly kind: "own"; readonly id: string };
+  /** A request to an address of its own, or a step of a plugin: a test has no answer to it. `step` says everything itself. */
+  | { readonly kind: "own"; readonly id: string; readonly step: Readonly<Record<string, unknown>> };
+
+/** What came of a step that was run for real. */
+export interface Tried {
+  readonly ok: boolean;
+  readonly status: number | null;
+  readonly headers: Readonly<Record<string, unknown>>;
+  readonly data: unknown;
+  readonly error: string;
+}
 
 /** What a result shows that a step has asked for and has not got: `answered` are the ids of steps that have an answer. */
 export function needsOf(
@@ -48,7 +57,9 @@ export function needsOf(
       return [{ kind: "record", id: step.id, path: op === "get" ? recordPath(db, text("id")) : searchPath(db, given) }];
     const isMissed = step.status === "error" && missedIn(step.error || error) === step.type;
     if (isMissed && (step.type === "http" || step.type.includes(".")) && !answered(step.id, step.type))
-      return [{ kind: "own", id: step.id }];
+      return [
+        { kind: "own", id: step.id, step: { type: step.type, ...(step.type === "http" ? given : { params: given }) } },
+      ];
     const [connector, method] = [text("connector"), text("method")];
     const misses = missedIn(step.error || error) === `${connector}.${method}`;
     if (step.type !== "connector" || step.status !== "error" || !misses || answered(step.id, `${connector}.${method}`))
