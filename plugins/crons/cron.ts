@@ -70,7 +70,7 @@ const fields = {
 export type CronRow = RowOf<typeof fields, "integer">;
 
 export interface CronAt extends At {
-  readonly flows: Pick<Flows, "flowExists">;
+  readonly flows: Pick<Flows, "flowName">;
 }
 
 export const Cron = resource("cron", {
@@ -117,13 +117,13 @@ async function check(
   const mistake = scheduleMistake(schedule);
   if (mistake !== undefined) wrong.add("schedule", mistake);
   if (!isTimezone(timezone)) wrong.add("timezone", "must be the name of a time zone, e.g. Europe/Warsaw");
+  const flowName = await flows.flowName(tx, caller.account.id, after.targetCode);
   // Only a new target is checked: a cron whose flow is gone can still be switched off.
-  if (target_code !== undefined && !(await flows.flowExists(tx, caller.account.id, target_code)))
-    wrong.add("target_code", "names no flow of this account");
+  if (target_code !== undefined && flowName === undefined) wrong.add("target_code", "names no flow of this account");
   wrong.check();
   if (after.targetCode !== before?.targetCode && !caller.privileges.has("flows"))
     throw forbidden("`target_code`: naming a flow needs the privilege `flows`");
   const same = before?.active === true && before.schedule === schedule && before.timezone === timezone;
   const nextRunAt = !after.active ? null : same ? before.nextRunAt : nextRun({ schedule, timezone }, now());
-  return { ...after, schedule, timezone, name: after.name || after.targetCode, nextRunAt };
+  return { ...after, schedule, timezone, name: after.name || flowName || after.targetCode, nextRunAt };
 }

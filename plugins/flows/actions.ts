@@ -22,7 +22,7 @@ export function flowService(ctx: FlowContext, { registerStep }: Pick<Flows, "reg
         update: (id) => change(Flow, at, { id }, flow),
       });
     },
-    flowExists: async (tx, accountId, code) => (await findFlow(accountId, code, tx)) !== undefined,
+    flowName: async (tx, accountId, code) => (await findFlow(accountId, code, tx))?.name,
     startFlow: async (flow) => (await startProcess(ctx, flow))?.process.id,
 
     async runAction({ accountId, flowCode, input, scope, origin, by, waitMs = actionWaitMs, onPending }) {

@@ -81,8 +81,8 @@ export interface Flows {
     by: { readonly accountId: number; readonly userId: number | null },
     flow: NewFlow,
   ): Promise<{ readonly id: string; readonly done: "made" | "changed" | "unchanged" }>;
-  /** Whether a flow has this code, active or not. */
-  flowExists(tx: Tx, accountId: number, code: string): Promise<boolean>;
+  /** What the flow with this code is called, active or not; undefined if there is none. */
+  flowName(tx: Tx, accountId: number, code: string): Promise<string | undefined>;
   /** The id of the flow process; undefined if no active flow has this code. */
   startFlow(flow: StartFlow): Promise<string | undefined>;
   /** Starts a flow and waits at most `waitMs` (default 1,000) for its end. Undefined if no active flow has this code. */

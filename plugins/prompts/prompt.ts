@@ -16,14 +16,14 @@ import {
 import { checkTexts } from "./preview.ts";
 import { aiPlaceholder, keepVersion, shared, visibleTo } from "./store.ts";
 
-const { choice, id, jsonb, text, usual } = column;
+const { choice, code, id, jsonb, text, usual } = column;
 
 export const maxContent = 200_000;
 export const ifMatch = 'With `If-Match: "<etag>"`: 412 if that version is no longer the latest.';
 
 const fields = {
   name: text({ ...usual.name, body: field.name(), example: "New work entry" }),
-  code: text({
+  code: code({
     label: ["Short name", "Nazwa techniczna", "Technischer Name"],
     help: [
       "A prompt with the name of a built-in one replaces it. Letters, digits, - and _.",
@@ -31,6 +31,8 @@ const fields = {
       "Ein Prompt mit dem Namen eines eingebauten ersetzt diesen. Buchstaben, Ziffern, - und _.",
     ],
     body: field.code(),
+    from: "name",
+    otherwise: "prompt",
     example: "workinfo_new",
   }),
   content: text({
@@ -159,7 +161,7 @@ export const Prompt = resource("prompt", {
       summary: "Create a prompt",
       description:
         "The default scope is `account`. `user` without a `scope_id` is your own; `team` and `department` require one. " +
-        "A prompt with the code of a built-in one replaces it.",
+        "A prompt with the code of a built-in one replaces it; without a `code` it is made of the name.",
       refusals: { 422: { code: ["is already taken"] } },
     },
     change: { description: ifMatch },

@@ -209,7 +209,7 @@ describe("a field that is wrong", () => {
   });
 
   test("or missing is named, all at once", async () => {
-    expect((await post({})).json).toEqual({ name: ["is required"], code: ["is required"], content: ["is required"] });
+    expect((await post({})).json).toEqual({ name: ["is required"], content: ["is required"] });
   });
 
   test("or holds what cannot be stored is named", async () => {

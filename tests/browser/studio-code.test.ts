@@ -25,7 +25,6 @@ test("a text of several lines is typed and pasted, coloured, and saved as it is"
   const { page, faults } = opened;
   await page.locator(".cm-content").first().waitFor();
   await page.getByLabel("Name", { exact: true }).fill("Lines");
-  await page.getByLabel("Short name").fill("lines");
   const text = "# Title\n\n{% if account.name %}\n  Hi {{ date }}\n{% endif %}\n";
   await page.getByLabel("Content").fill(text);
   await editorOf(page).locator("span[class]").first().waitFor();
@@ -42,7 +41,6 @@ test("a fault is marked in its line, told in words, and a click leads to it", as
   const { page } = opened;
   await page.locator(".cm-content").first().waitFor();
   await page.getByLabel("Name", { exact: true }).fill("Faulty");
-  await page.getByLabel("Short name").fill("faulty");
   await page.getByLabel("Content").fill("One\nTwo\n{{ date | nothing }}\n");
   await page.getByRole("button", { name: "Save" }).click();
   const fault = page.getByRole("button", { name: /^Line 3, column \d+: undefined filter/ });
@@ -164,7 +162,6 @@ test("where the editor can not be loaded, an area with the same name takes the t
   });
   await page.goto(`${studio.app.origin}/studio/core/prompts/new`);
   await page.getByLabel("Name", { exact: true }).fill("Plain");
-  await page.getByLabel("Short name").fill("plain");
   await page.getByLabel("Content").fill("Typed");
   expect(await page.getByLabel("Content").inputValue()).toBe("Typed");
   await page.getByRole("button", { name: "Save" }).click();

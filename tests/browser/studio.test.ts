@@ -62,11 +62,10 @@ describe("a prompt", () => {
     await page.getByRole("link", { name: "Prompts", exact: true }).first().click();
     await page.getByRole("button", { name: "New prompt" }).click();
     await page.getByLabel("Name", { exact: true }).fill("Greeting <b>");
-    await page.getByLabel("Short name").fill("greeting");
     await page.getByLabel("Content").fill("Hello {{ date }}");
     await page.getByRole("button", { name: "Save" }).click();
     await page.getByRole("heading", { level: 1, name: "Greeting <b>" }).waitFor();
-    const [row] = await app.sql`select id, name, kind, scope from prompts where code = 'greeting'`;
+    const [row] = await app.sql`select id, name, kind, scope from prompts where code = 'greeting-b'`;
     expect(row).toMatchObject({ name: "Greeting <b>", kind: "chat", scope: "user" });
 
     await page.getByLabel("Name", { exact: true }).fill("Greeting");
@@ -91,7 +90,6 @@ describe("a prompt", () => {
     await using opened = await signedIn({ at: "/studio/core/prompts/new" });
     const { page } = opened;
     await page.getByLabel("Name", { exact: true }).fill("Half done");
-    await page.getByLabel("Short name").fill("no spaces");
     await page.getByRole("button", { name: "Save" }).click();
     await page.getByRole("alert").getByText("Some fields need your attention").waitFor();
     expect(await page.getByLabel("Name", { exact: true }).inputValue()).toBe("Half done");

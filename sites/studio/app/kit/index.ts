@@ -51,7 +51,7 @@ export { default as Cell } from "./show/Cell.svelte";
 export { default as ConfirmName } from "./forms/ConfirmName.svelte";
 export { default as ScheduleInput } from "./start/ScheduleInput.svelte";
 export { default as StartFields } from "./start/StartFields.svelte";
-export { conditionsOf, scheduleSentence, sentenceOf } from "./start/sentence.ts";
+export { conditionsOf, scheduleSentence, sentenceOf, titleOfStart } from "./start/sentence.ts";
 export {
   bodyOf,
   changedOf,

@@ -28,6 +28,21 @@ export function sentenceOf(start: Start, tables: Pick<Tables, "table" | "fieldsO
   return word ? say(word, { table }) : say("eventHappens", { what: table, event: eventName(start.event) });
 }
 
+/** What a flow with this start is called, unless a person says it: `Orders: Paid`, `New record in Orders`. */
+export function titleOfStart(start: Start, tables: Pick<Tables, "table" | "fieldsOf">): string {
+  const happens = { create: "newIn", update: "changeIn", destroy: "deletedIn" } as const;
+  const word = ownOf(happens, start.event);
+  const table = tables.table(start.db, start.table)?.label;
+  if (start.source !== ofRecords || table === undefined || !word) return sentenceOf(start, tables);
+  const becomes = becomesOf(start);
+  if (becomes === undefined) return say(word, { table });
+  const field = fieldOf(start, tables, becomes)?.label ?? words(becomes);
+  const value = start.filter[becomes];
+  const said =
+    value === true ? field : value === false ? `${field} – ${text.messages.no}` : valueSaid(start, tables, becomes);
+  return `${table}: ${said}`;
+}
+
 /** What the record must have: `Status: New, Paid: yes`. */
 export function conditionsOf(start: Start, tables: Pick<Tables, "fieldsOf">): string {
   return Object.keys(furtherOf(start))
