@@ -26,10 +26,10 @@ import {
   type TSchema,
 } from "platform";
 import type { Connectors } from "./api.ts";
-import { Connector, exampleUrl, type ConnectorAt } from "./connector.ts";
+import { checkConnector, Connector, exampleUrl, type ConnectorAt } from "./connector.ts";
 import { paramHints } from "./fill.ts";
 import { describedMethods } from "./custom.ts";
-import type { Calls } from "./service.ts";
+import type { Calls, TrialResult } from "./service.ts";
 
 /** behaviour B.9: the usual five calls; `:id` is the id or the code. */
 export function connectorRoutes(around: ContextOf<ConnectorAt>): Route[] {
@@ -125,6 +125,19 @@ const TrialInput = Type.Object({
   params: Type.Optional(Type.Record(Type.String(), Type.Unknown(), { description: "the parameters of the call" })),
 });
 
+const UnstoredTrialInput = Type.Object({
+  connector: Type.Object({
+    kind: field.name(100),
+    url: Type.Optional(field.line(2000)),
+    secret_token: Type.Optional(field.line(10_000)),
+    fields: Type.Optional(field.object()),
+  }),
+  method: field.name(100),
+  params: Type.Optional(Type.Record(Type.String(), Type.Unknown(), { description: "the parameters of the call" })),
+});
+
+const trialFields = { methods: { current: { method: "GET", path: "/weather", query: { q: "{city}" } } } };
+
 const trialExample = {
   ok: true,
   status: 200,
@@ -140,8 +153,39 @@ const trialExample = {
 };
 
 /** Calls a method as flows do, and shows the request beside the answer. behaviour B.9. */
-export function trialRoutes(around: ContextOf<ConnectorAt>, calls: Pick<Calls, "methodsOf" | "tryOut">): Route[] {
+export function trialRoutes(
+  around: ContextOf<ConnectorAt>,
+  calls: Pick<Calls, "methodsOf" | "tryOut" | "tryUnstored">,
+): Route[] {
   return [
+    route(
+      "POST",
+      "/connect/connectors/try",
+      {
+        summary: "Try a connector before it is stored",
+        description: "Checks it as a save does, calls one of its methods and stores nothing.",
+        access: { privilege: "flows" },
+        body: { schema: UnstoredTrialInput },
+        idempotency: "claim",
+        request: {
+          connector: { kind: "core/custom_connector", url: exampleUrl, fields: trialFields },
+          method: "current",
+          params: { city: "Kraków" },
+        },
+        answers: { 200: ConnectorTrial },
+        responses: { 200: trialExample, 422: { url: ["can't be blank"] } },
+      },
+      async ({ caller, body: { connector, method, params = {} } }) => {
+        const { kind, secret_token: secret = null, fields = {} } = connector;
+        const [code, url] = ["unstored", connector.url?.trim() ?? ""];
+        const input = { name: kind, code, kind, url, fields, active: true, secretToken: secret, secretTokenInfo: null };
+        checkConnector(around.kinds, input, { secret_token: secret });
+        const open = { accountId: caller.account.id, code, kind, url, fields, secret };
+        const trial = await calls.tryUnstored(open, { method, params });
+        if (!trial) throw invalid({ method: ["is no method of it"] });
+        return ok(trialAnswer(trial));
+      },
+    ),
     route(
       "POST",
       "/connect/connectors/:id/methods/:method_name/try",
@@ -164,13 +208,15 @@ export function trialRoutes(around: ContextOf<ConnectorAt>, calls: Pick<Calls, "
         const given = { accountId: caller.account.id, code, method: params.method_name, params: body.params ?? {} };
         const trial = await calls.tryOut(given);
         if (!trial) throw notFound("the connector has no such method");
-        const { durationMs, retryAfterSeconds: _, headers: __, ...outcome } = trial.outcome;
         const facts = (await calls.methodsOf(caller.account.id, code))?.find(({ name }) => name === params.method_name);
-        const reply = ok({ ...outcome, duration_ms: durationMs, request: trial.request });
-        return warned(reply, facts ? paramHints(facts, given.params) : []);
+        return warned(ok(trialAnswer(trial)), facts ? paramHints(facts, given.params) : []);
       },
     ),
   ];
+}
+
+function trialAnswer({ request, outcome: { ok: went, status, data, error, durationMs } }: TrialResult) {
+  return { ok: went, status, data, error, duration_ms: durationMs, request };
 }
 
 /** The answers of the routes of connectors beside the usual five. */

@@ -16,6 +16,7 @@ import type {
   Connectors,
   HttpAsked,
   KindCall,
+  OpenConnector,
   ShownRequest,
 } from "./api.ts";
 import { isCode, maxTimeoutSeconds } from "./definition.ts";
@@ -35,6 +36,11 @@ export interface Calls extends Omit<Connectors, "put"> {
   /** Undefined for an unknown connector or method, or an inactive connector. Throws a 422 for wrong parameters. */
   readonly tryOut: (
     call: Pick<ConnectorCall, "accountId" | "code" | "method" | "params">,
+  ) => Promise<TrialResult | undefined>;
+  /** The same of one that is not stored; its kind is known, and its definition checked. */
+  readonly tryUnstored: (
+    connector: OpenConnector & { readonly kind: string },
+    call: Pick<ConnectorCall, "method" | "params">,
   ) => Promise<TrialResult | undefined>;
   readonly kinds: ReadonlyMap<string, ConnectorKind>;
   /** After a change has committed. */
@@ -106,6 +112,17 @@ export function createCalls(ctx: Pick<BaseContext, "cache" | "fetch" | "log" | "
       const kindCall = { method, params, timeoutMs: maxSeconds * 1000 };
       const request = shown(row, kindCall);
       return { request, outcome: await call(row, kindCall) };
+    },
+    async tryUnstored({ kind: name, ...open }, asked) {
+      const kind = kinds.get(name);
+      if (!kind?.methods(open.fields).some((one) => one.name === asked.method)) return undefined;
+      const kindCall = { ...asked, timeoutMs: (kind.maxSeconds ?? maxTimeoutSeconds) * 1000 };
+      const id = `unstored ${open.accountId}`;
+      const outcome = await inTurn({ id, atOnce: kind.atOnce, ...kindCall }, () => kind.call(open, kindCall)).catch(
+        told,
+      );
+      const request = kind.shown?.({ ...open, secret: open.secret === null ? null : hidden }, kindCall) ?? null;
+      return { request, outcome: hide(outcome, open.secret) };
     },
     register: (kind) => void kinds.set(kind.name, kind),
     forget: async (accountId, codes) => {

@@ -104,3 +104,28 @@ test("a trial is refused without the privilege, for another account, and with wr
   expect((await other.post(at("shop", "order"), body)).status).toBe(404);
   expect(remote.requests.length).toBe(before);
 });
+
+test("one that is not stored is tried, and checked as a save checks it", async () => {
+  const path = "/connect/connectors/try.json";
+  const connector = { kind: "core/custom_connector", url: remote.url, secret_token: secret, fields: { methods } };
+  const params = { place: "a", word: "b", note: "c" };
+  const { status, json, text } = await app.post(path, { connector, method: "find", params });
+  expect([status, json.ok, json.data]).toEqual([200, true, { echoed: "Bearer [secret]", path: "/find/a" }]);
+  expect(text).not.toContain(secret);
+  expect(json.request.headers.authorization).toBe("Bearer [secret]");
+  const refused = await app.post(path, { connector, method: "order", params: { id: 1 } });
+  expect([refused.status, refused.json.ok, refused.json.status]).toEqual([200, false, 409]);
+  const wrong: [object, string][] = [
+    [{ connector: { ...connector, url: "nowhere" }, method: "find" }, "url"],
+    [{ connector: { ...connector, kind: "none" }, method: "find" }, "kind"],
+    [{ connector, method: "other" }, "method"],
+    [{ connector, method: "find", params: {} }, "place"],
+  ];
+  for (const [body, field] of wrong) {
+    const answer = await app.post(path, body);
+    expect([field, answer.status, Object.keys(answer.json)]).toEqual([field, 422, expect.arrayContaining([field])]);
+  }
+  expect((await app.get("/connect/connectors.json")).json).toHaveLength(2);
+  const { token } = await person(app, { role: "user" });
+  expect((await app.post(path, { connector, method: "find" }, { token })).status).toBe(403);
+});

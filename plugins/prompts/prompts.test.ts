@@ -178,7 +178,7 @@ describe("a field that is wrong", () => {
   const long = "x".repeat(300);
   const cases: [string, unknown][] = [
     ...[null, 1, true, [], {}, "", " \n", long].map((value): [string, unknown] => ["name", value]),
-    ...[null, 1, [], "", "a b", "a/b", "ż", ".a", "a.", "../x", "a\nb", long].map((v): [string, unknown] => [
+    ...[1, [], "", "a b", "a/b", "ż", ".a", "a.", "../x", "a\nb", long].map((v): [string, unknown] => [
       "code",
       v,
     ]),
@@ -206,6 +206,11 @@ describe("a field that is wrong", () => {
     expect({ kind, scope, scope_id }).toEqual({ kind: "chat", scope: "account", scope_id: null });
     const changed = await app.patch(`/core/prompts/${id}.json`, { prompt: { kind: null, scope: null } });
     expect([changed.status, Object.keys(changed.json)]).toEqual([422, ["kind", "scope"]]);
+  });
+
+  test("is not the short name that is left out: it is made of the name, with a number if that is taken", async () => {
+    const made = async () => (await post({ name: "An Answer: ż", content: "a" })).json.code;
+    expect([await made(), await made()]).toEqual(["an-answer-z", expect.stringMatching(/^an-answer-z-\d+$/)]);
   });
 
   test("or missing is named, all at once", async () => {

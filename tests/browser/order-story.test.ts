@@ -174,7 +174,7 @@ async function webhooks(page: Page): Promise<void> {
 async function cron(page: Page): Promise<void> {
   await menu(page, "Schedules");
   await page.getByRole("grid", { name: "Schedules" }).getByRole("link").first().click();
-  await heading(page, "ship-an-order");
+  await heading(page, "Ship an order");
 }
 
 /** A visitor, who has no account, orders with the app. */
@@ -219,7 +219,7 @@ async function follow(page: Page): Promise<void> {
   await page.goto(process);
   await trace.getByRole("link", { name: /^Shipments/ }).click();
   await page.waitForURL(/\/tables\/shipments\b/);
-  await link(record, "Made by the flow ship-an-order").click();
+  await link(record, "Made by the flow Ship an order").click();
   await page.waitForURL(process);
 }
 

@@ -3,6 +3,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import type { Locator, Page } from "playwright-core";
 import { eventually, type TestApp } from "../harness.ts";
+import { startModel } from "../model-server.ts";
 import { startReceiver, type Receiver } from "../receiver.ts";
 import { startStudio, type Studio } from "./studio-fixture.ts";
 
@@ -42,6 +43,50 @@ async function write(editor: Locator, words: string): Promise<void> {
 
 /** The person's own faults: refusals that a test provokes are reported by the browser too. */
 const serious = (faults: readonly string[]) => faults.filter((fault) => !/status of (409|422|502)/.test(fault));
+
+describe("a model", () => {
+  test("is chosen by its provider, tried before it is stored, and says why it does not answer", async () => {
+    const model = startModel();
+    await using opened = await studio.signedIn({ at: "/studio/ai/models" });
+    const { page, faults } = opened;
+    await page
+      .getByRole("button", { name: "Connect a model" })
+      .or(page.getByRole("link", { name: "Connect a model" }))
+      .first()
+      .click();
+    await heading(page, "Connect a model");
+    expect(await page.getByLabel("Model", { exact: true }).inputValue()).toBe("gpt-5-mini");
+    await page.getByRole("link", { name: "Get a key of OpenAI" }).waitFor();
+    await page.getByRole("radio", { name: "Anthropic" }).check();
+    expect(await page.getByLabel("Model", { exact: true }).inputValue()).toBe("claude-sonnet-4-5");
+    expect(await page.getByLabel("Address").count()).toBe(0);
+    await page.getByRole("radio", { name: "Another address" }).check();
+    await page.getByLabel("Address").fill(`${model.url}/v1`);
+    await page.getByRole("button", { name: "Test", exact: true }).click();
+    await page.getByText("model is required").waitFor();
+    await page.getByLabel("Model", { exact: true }).fill("small");
+    await page.getByLabel("Key", { exact: true }).fill(secret);
+    const { answer } = model;
+    model.answer = () => Response.json({ error: { message: "Incorrect API key" } }, { status: 401 });
+    await page.getByRole("button", { name: "Test", exact: true }).click();
+    await page
+      .getByRole("alert")
+      .getByText(/401.*Incorrect API key/)
+      .waitFor();
+    model.answer = answer;
+    model.turns.push({ text: "Hello there!" });
+    await page.getByRole("button", { name: "Test", exact: true }).click();
+    await page.getByText("Hello there!").waitFor();
+    expect((await app.get("/connect/connectors.json?kind=core/llm")).json).toEqual([]);
+    await page.getByRole("button", { name: "Connect", exact: true }).click();
+    await heading(page, "small");
+    const [stored] = (await app.get("/connect/connectors.json?kind=core/llm")).json;
+    expect(stored).toMatchObject({ url: `${model.url}/v1`, fields: { api: "openai", model: "small" } });
+    await app.delete(`/connect/connectors/${stored.id}.json`);
+    await model.stop();
+    expect(serious(faults)).toEqual([]);
+  });
+});
 
 describe("a connector", () => {
   test("is made by a form with its methods, says where they are wrong, and never shows its secret", async () => {

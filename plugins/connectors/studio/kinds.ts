@@ -35,3 +35,53 @@ export const partWords: Readonly<Record<string, Word>> = {
   html: "html",
   sql: "sql",
 };
+
+/** Where language models are, and what each provider needs. */
+export interface Provider {
+  readonly id: "openai" | "anthropic" | "google" | "mistral" | "ollama" | "other";
+  /** "" where a person says it. */
+  readonly name: string;
+  readonly url: string;
+  readonly api: "openai" | "anthropic";
+  /** One to begin with. */
+  readonly model: string;
+  /** Where one gets a key; undefined where none is needed. */
+  readonly keys?: string;
+}
+
+export const providers: readonly [Provider, ...Provider[]] = [
+  {
+    id: "openai",
+    name: "OpenAI",
+    url: "https://api.openai.com/v1",
+    api: "openai",
+    model: "gpt-5-mini",
+    keys: "https://platform.openai.com/api-keys",
+  },
+  {
+    id: "anthropic",
+    name: "Anthropic",
+    url: "https://api.anthropic.com/v1",
+    api: "anthropic",
+    model: "claude-sonnet-4-5",
+    keys: "https://console.anthropic.com/settings/keys",
+  },
+  {
+    id: "google",
+    name: "Google Gemini",
+    url: "https://generativelanguage.googleapis.com/v1beta/openai",
+    api: "openai",
+    model: "gemini-2.5-flash",
+    keys: "https://aistudio.google.com/apikey",
+  },
+  {
+    id: "mistral",
+    name: "Mistral",
+    url: "https://api.mistral.ai/v1",
+    api: "openai",
+    model: "mistral-small-latest",
+    keys: "https://console.mistral.ai/api-keys",
+  },
+  { id: "ollama", name: "Ollama", url: "http://127.0.0.1:11434/v1", api: "openai", model: "llama3.2" },
+  { id: "other", name: "", url: "", api: "openai", model: "" },
+];

@@ -65,3 +65,11 @@ export function isTrial(value: unknown): value is TrialResult & Values {
 export function isMethod(value: unknown): value is Method & Values {
   return isObject(value) && typeof value["name"] === "string" && Array.isArray(value["parameters"]);
 }
+
+/** What a model has said, or why it has not: the provider's own words behind the status. */
+export function saidBy({ data, error }: Pick<TrialResult, "data" | "error">): string {
+  const answer = isObject(data) ? data : {};
+  if (error === null) return typeof answer["text"] === "string" ? answer["text"] : "";
+  const own = isObject(answer["error"]) ? answer["error"]["message"] : answer["error"];
+  return typeof own === "string" ? `${error}: ${own}` : error;
+}

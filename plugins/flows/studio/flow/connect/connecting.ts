@@ -44,7 +44,10 @@ export function bodyFor(draft: NewConnection): { readonly connector: Values; rea
   const own = { name: nameFor(draft), kind: service, ...(key !== "" && { secret_token: key }) };
   if (service === "core/smtp")
     return { connector: { ...own, url: address, fields: filled({ user, from }) }, method: "send" };
-  if (service === "core/llm") return { connector: { ...own, url: address, fields: filled({ model }) }, method: "chat" };
+  if (service === "core/llm") {
+    const api = /^https:\/\/api\.anthropic\.com\b/.test(address) ? "anthropic" : "openai";
+    return { connector: { ...own, url: address, fields: filled({ api, model }) }, method: "chat" };
+  }
   const url = URL.parse(address);
   const path = url ? `${decoded(url.pathname)}${url.search}` : "";
   const method = methodName(path, draft.verb);
