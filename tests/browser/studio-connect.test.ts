@@ -59,9 +59,9 @@ describe("a model", () => {
     await page.getByRole("link", { name: "Get a key of OpenAI" }).waitFor();
     await page.getByRole("radio", { name: "Anthropic" }).check();
     expect(await page.getByLabel("Model", { exact: true }).inputValue()).toBe("claude-sonnet-4-5");
-    expect(await page.getByLabel("Address").count()).toBe(0);
+    expect(await page.getByLabel("Address", { exact: true }).count()).toBe(0);
     await page.getByRole("radio", { name: "Another address" }).check();
-    await page.getByLabel("Address").fill(`${model.url}/v1`);
+    await page.getByLabel("Address", { exact: true }).fill(`${model.url}/v1`);
     await page.getByRole("button", { name: "Test", exact: true }).click();
     await page.getByText("model is required").waitFor();
     await page.getByLabel("Model", { exact: true }).fill("small");
@@ -287,7 +287,7 @@ test("a webhook is made from lists, shows its secret once, is tested, and sends 
   await page.getByLabel("What happens").selectOption("finished");
   await page.getByLabel("What to do").selectOption("flow");
   await page.getByLabel("Connection or flow").waitFor();
-  expect(await page.getByLabel("Address").count()).toBe(0);
+  expect(await page.getByLabel("Address", { exact: true }).count()).toBe(0);
   await page.getByLabel("What to do").selectOption("url");
   await page.getByLabel("To what").selectOption("Core::Prompt");
   await page.getByLabel("What happens").selectOption("create");

@@ -94,13 +94,7 @@ export function joined(known: readonly Choice[], found: readonly Choice[]): read
 function choiceOf(row: unknown, field: string): Choice[] {
   const value = isMap(row) ? textOf(row[field]) : "";
   if (value === "") return [];
-  const name = nameOf(row);
-  return [
-    {
-      value,
-      label: name === "" ? value : name === value || field === "id" ? isolated(name) : `${isolated(name)} (${value})`,
-    },
-  ];
+  return [{ value, label: isolated(nameOf(row)) || value }];
 }
 
 // Finds what has a name, by what is typed into the palette.
