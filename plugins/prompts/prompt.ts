@@ -16,14 +16,14 @@ import {
 import { checkTexts } from "./preview.ts";
 import { aiPlaceholder, keepVersion, shared, visibleTo } from "./store.ts";
 
-const { choice, code, id, jsonb, text, usual } = column;
+const { choice, id, jsonb, text, usual } = column;
 
 export const maxContent = 200_000;
 export const ifMatch = 'With `If-Match: "<etag>"`: 412 if that version is no longer the latest.';
 
 const fields = {
   name: text({ ...usual.name, body: field.name(), example: "New work entry" }),
-  code: code({
+  code: column.code({
     label: ["Short name", "Nazwa techniczna", "Technischer Name"],
     help: [
       "A prompt with the name of a built-in one replaces it. Letters, digits, - and _.",

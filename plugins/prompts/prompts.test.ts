@@ -178,10 +178,7 @@ describe("a field that is wrong", () => {
   const long = "x".repeat(300);
   const cases: [string, unknown][] = [
     ...[null, 1, true, [], {}, "", " \n", long].map((value): [string, unknown] => ["name", value]),
-    ...[1, [], "", "a b", "a/b", "ż", ".a", "a.", "../x", "a\nb", long].map((v): [string, unknown] => [
-      "code",
-      v,
-    ]),
+    ...[1, [], "", "a b", "a/b", "ż", ".a", "a.", "../x", "a\nb", long].map((v): [string, unknown] => ["code", v]),
     ...[null, 1, {}, "", "\n ", "x".repeat(200_001)].map((value): [string, unknown] => ["content", value]),
     ...["{{ a", "{% if %}", "{% nope %}", "{{ a | nope }}", "{% if a %}"].map((v): [string, unknown] => ["content", v]),
     ...[1, "", "robot", ["chat"]].map((value): [string, unknown] => ["kind", value]),
