@@ -50,8 +50,6 @@ describe("by the keyboard alone", () => {
     await tabTo(page, "Name");
     await page.keyboard.type("By keys");
     await page.keyboard.press("Tab");
-    await page.keyboard.type("by_keys");
-    await page.keyboard.press("Tab");
     expect(await focused(page)).toBe("Content");
     await page.keyboard.insertText("Hello\nThe client is {{ client_id | upcas }}.\nBye");
     // The server's words stand at the line before anything is saved.
@@ -77,7 +75,7 @@ describe("by the keyboard alone", () => {
     await tabTo(page, "Save", "Shift+Tab");
     await page.keyboard.press("Enter");
     await page.getByRole("heading", { level: 1, name: "By keys" }).waitFor();
-    const [row] = await studio.app.sql`select content from prompts where code = 'by_keys'`;
+    const [row] = await studio.app.sql`select content from prompts where code = 'by-keys'`;
     expect(row?.["content"]).toBe("Hello\nThe client is {{ client_id | upcase }}.\nBye");
     expect(faults.filter((fault) => !fault.includes("422"))).toEqual([]);
   });

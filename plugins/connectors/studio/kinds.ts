@@ -46,7 +46,7 @@ export interface Provider {
   /** One to begin with. */
   readonly model: string;
   /** Where one gets a key; undefined where none is needed. */
-  readonly keys?: string;
+  readonly keysAt?: string;
 }
 
 export const providers: readonly [Provider, ...Provider[]] = [
@@ -56,7 +56,7 @@ export const providers: readonly [Provider, ...Provider[]] = [
     url: "https://api.openai.com/v1",
     api: "openai",
     model: "gpt-5-mini",
-    keys: "https://platform.openai.com/api-keys",
+    keysAt: "https://platform.openai.com/api-keys",
   },
   {
     id: "anthropic",
@@ -64,7 +64,7 @@ export const providers: readonly [Provider, ...Provider[]] = [
     url: "https://api.anthropic.com/v1",
     api: "anthropic",
     model: "claude-sonnet-4-5",
-    keys: "https://console.anthropic.com/settings/keys",
+    keysAt: "https://console.anthropic.com/settings/keys",
   },
   {
     id: "google",
@@ -72,7 +72,7 @@ export const providers: readonly [Provider, ...Provider[]] = [
     url: "https://generativelanguage.googleapis.com/v1beta/openai",
     api: "openai",
     model: "gemini-2.5-flash",
-    keys: "https://aistudio.google.com/apikey",
+    keysAt: "https://aistudio.google.com/apikey",
   },
   {
     id: "mistral",
@@ -80,7 +80,7 @@ export const providers: readonly [Provider, ...Provider[]] = [
     url: "https://api.mistral.ai/v1",
     api: "openai",
     model: "mistral-small-latest",
-    keys: "https://console.mistral.ai/api-keys",
+    keysAt: "https://console.mistral.ai/api-keys",
   },
   { id: "ollama", name: "Ollama", url: "http://127.0.0.1:11434/v1", api: "openai", model: "llama3.2" },
   { id: "other", name: "", url: "", api: "openai", model: "" },
