@@ -369,3 +369,34 @@ test("a phone shows it all without scrolling sideways, in the dark too", async (
   }
   expect(faults).toEqual([]);
 });
+
+test("activity says what was done to which record from what to what, and is found by days", async () => {
+  const status = {
+    type: "string",
+    label: "State",
+    choices: [
+      { value: "new", label: "New" },
+      { value: "paid", label: "Paid" },
+    ],
+  };
+  const schema = { title_field: "no", fields: { no: "string", status } };
+  const { json: db } = await app.post("/core/dbs.json", { db: { name: "Bills", code: "bills", schema } });
+  expect((await app.patch("/account/settings.json", { settings: { activity_databases: "bills" } })).status).toBe(200);
+  const record = (await app.post("/core/dbs/bills/records.json", { record: { data: { no: "B-12", status: "new" } } }))
+    .json;
+  await app.patch(`/core/dbs/bills/records/${record.id}.json`, { record: { data: { status: "paid" } } });
+  await using opened = await signedIn({ at: "/studio/admin/activity" });
+  const { page, faults } = opened;
+  const entry = page.getByRole("listitem").filter({ hasText: "changed State of B-12 in Bills from New to Paid" });
+  await entry.waitFor();
+  expect(await page.locator("main").innerText()).not.toContain(record.id);
+  await page.getByLabel("When", { exact: true }).selectOption({ label: "Today" });
+  await page.waitForURL(/from=\d{4}-\d\d-\d\d$/);
+  await entry.waitFor();
+  await page.getByLabel("When", { exact: true }).selectOption({ label: "On certain days" });
+  await page.getByLabel("To", { exact: true }).fill("2020-01-02");
+  await page.getByLabel("From", { exact: true }).fill("2020-01-01");
+  await entry.waitFor({ state: "detached" });
+  expect(db.code).toBe("bills");
+  expect(faults).toEqual([]);
+});
