@@ -116,7 +116,7 @@ test("a flood of a hundred thousand messages changes nothing", async () => {
         { type: "core:height", app: APP, height: "1e9" }, { type: "core:height", app: APP, height: 1e308 },
         { type: "core:report", entries: [{ level: "error", text: "<img src=x onerror=hit=1>" }] },
         { type: "core:palette", app: APP }, { type: "core:palette", app: "someone else" },
-        { type: "core:navigate", to: "/logout" }, null, 7, "core:height", [], { __proto__: { type: "core:height" } },
+        { type: "core:navigate", to: "/logout" }, { type: "core:go", address: "/studio/tables/x?open=1" }, { type: "core:go", address: "/logout" }, null, 7, "core:height", [], { __proto__: { type: "core:height" } },
       ];
       for (let n = 0; n < 100000; n++) parent.postMessage(shapes[n % shapes.length], "*");
       out.textContent = "flooded";
