@@ -55,6 +55,11 @@ const own: Readonly<
 > = {
   "/core/dbs": { make: "Create table", form: "/settings", change: ["Save", "Cancel", "Delete"] },
   "/core/apps": { make: "Create app", form: "/settings", change: ["Publish", "Discard changes", "Delete app"] },
+  "/account/api_tokens": {
+    make: "Create a token for: no table yet",
+    form: "",
+    change: ["Save", "Cancel", "Delete"],
+  },
   "/connect/flows": { make: "Go on", form: "?tab=settings", change: ["Publish", "Discard", "Delete the flow"] },
 };
 
