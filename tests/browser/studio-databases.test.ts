@@ -289,6 +289,13 @@ test("a line at the end adds a record with what the filters ask for, a search ac
   await page.keyboard.press("?");
   await page.getByRole("dialog", { name: "All keys" }).getByText("Add a record here").waitFor();
   await page.keyboard.press("Escape");
+  await page.keyboard.press("Control+k");
+  await page.getByRole("combobox", { name: /Find/ }).fill("New record");
+  await page
+    .getByRole("option", { name: /^New record/ })
+    .first()
+    .waitFor();
+  await page.keyboard.press("Escape");
   await page.getByRole("dialog").waitFor({ state: "detached" });
   await page.keyboard.press("n");
   await page.getByRole("textbox", { name: "Age" }).fill("7");
@@ -622,7 +629,9 @@ test("two people who change one field both know: in the cell, and in the whole r
 });
 
 test("a phone shows records as cards, tables in German, and nothing scrolls sideways", async () => {
-  const schema = { tables: { orders: { fields: { no: "string" } }, lines: { fields: { sku: "string" } } } };
+  const schema = {
+    tables: { orders: { fields: { no: "string" } }, lines: { fields: { sku: "string", note: "string" } } },
+  };
   await database("shop", [], schema);
   await app.post("/core/dbs/shop/records.json", { record: { table_name: "lines", data: { sku: "Y".repeat(300) } } });
   const options = { viewport: { width: 360, height: 700 }, colorScheme: "dark", locale: "de-DE" } as const;
@@ -632,6 +641,10 @@ test("a phone shows records as cards, tables in German, and nothing scrolls side
   await page.goto(`${app.origin}/studio/core/dbs/shop/records`);
   await page.getByText("Hier gibt es noch keine Einträge.").waitFor();
   await page.getByLabel("Tabelle", { exact: true }).selectOption("lines");
+  const label = (name: string) => page.getByRole("grid").locator(`[role="gridcell"][data-label="${name}"]`).first();
+  await label("Sku").waitFor();
+  // What is empty is nothing.
+  expect(await label("Note").isVisible()).toBe(false);
   await page.getByRole("grid").getByText("YYYY").click();
   await page.getByRole("complementary").waitFor();
   expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBe(360);
@@ -927,6 +940,18 @@ test("a filter takes choices by boxes; a chart and a form are views that keep wh
   await page.getByRole("row", { name: "late, slow 1" }).waitFor();
   expect(await page.getByRole("row", { name: "new" }).count()).toBe(0);
   await view("Worth", "chart");
+  await page.getByLabel("Show").selectOption("sum");
+  await page.getByRole("row", { name: "late, slow €20.50" }).waitFor();
+  // What is not saved yet is there again when one comes back.
+  const tabs = page.getByRole("navigation", { name: "Views" });
+  await tabs.getByRole("link", { name: "All records" }).click();
+  await cell(page, "A").waitFor();
+  await page.reload();
+  await tabs.getByRole("link", { name: "Worth" }).click();
+  await page.getByRole("row", { name: "late, slow €20.50" }).waitFor();
+  await page.getByText("Only you see this.").waitFor();
+  await page.getByRole("button", { name: "Reset" }).click();
+  await page.getByRole("row", { name: "late, slow 1" }).waitFor();
   await page.getByLabel("Show").selectOption("sum");
   await page.getByRole("row", { name: "late, slow €20.50" }).waitFor();
   await page.getByRole("button", { name: "Save view" }).click();

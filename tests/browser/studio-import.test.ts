@@ -278,6 +278,8 @@ test("columns of a new table are of the kinds that one sees, and what was import
   await dialog.getByText("The 8 records that it made go to the bin").waitFor();
   await dialog.getByRole("button", { name: "Undo the import" }).click();
   await page.getByText("Undone: 8 records removed.").waitFor();
+  await page.getByRole("heading", { name: "Undone", exact: true }).waitFor();
+  expect(await page.getByText("8 rows imported").count()).toBe(0);
   expect(await records("rechnungen")).toHaveLength(8);
   await page.getByRole("link", { name: "See the bin" }).click();
   await page.getByRole("heading", { name: "Bin" }).waitFor();

@@ -171,9 +171,29 @@ test("what was said and done is one stream: comments with mentions, and the reco
   await stream.getByRole("button", { name: /^As it was then/ }).click();
   await panel.getByRole("button", { name: "Stage new" }).waitFor();
   expect((await stored("orders", id)).price ?? null).toBeNull();
+  // What one does oneself is not news of somebody else.
+  await page
+    .getByRole("grid", { name: "Records" })
+    .getByRole("row")
+    .filter({ hasText: "O-20" })
+    .getByText("new")
+    .waitFor();
+  expect(await page.getByText(/by (others|somebody else)|Somebody else/).count()).toBe(0);
   await page.getByRole("button", { name: "Undo" }).click();
   await panel.getByRole("button", { name: "Stage Shipped" }).waitFor();
-  expect(faults).toEqual([]);
+
+  // Who it was is said, and what one types may stay.
+  await panel.getByRole("button", { name: "Number O-20" }).click();
+  await panel.getByRole("textbox", { name: "Number" }).fill("O-21");
+  await app.patch(`/core/dbs/orders/records/${id}.json`, { record: { data: { price: 6 } } });
+  await panel.getByText(/^(?!Somebody).+ has changed this record meanwhile\.$/).waitFor();
+  await panel.getByRole("button", { name: "Keep what I typed" }).click();
+  await panel.getByRole("button", { name: "Keep what I typed" }).waitFor({ state: "detached" });
+  await panel.getByRole("button", { name: "Save" }).click();
+  await eventually(async () => (await stored("orders", id)).no === "O-21");
+  expect((await stored("orders", id)).price).toBe(6);
+  // The save that met the other one.
+  expect(faults.filter((fault) => !fault.includes("412"))).toEqual([]);
 }, 600_000);
 
 test("a record stands beside the list, over it where there is little room, and as a page of its own", async () => {

@@ -81,6 +81,12 @@ export class RecordForm {
     }
   }
 
+  /** As the server has it now, below what is being typed. */
+  async follow(): Promise<void> {
+    if (!this.isChanged) return this.load();
+    this.data = (await this.read().catch(() => undefined)) ?? this.data;
+  }
+
   private async read(signal?: AbortSignal): Promise<Values | undefined> {
     const { json, headers } = await get(recordPath(this.db, this.id), signal);
     return this.taken(json, headers);

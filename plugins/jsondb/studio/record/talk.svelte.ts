@@ -98,8 +98,15 @@ export class Talk {
     return () => (this.comments = before);
   }
 
-  restore(n: number): Promise<unknown> {
-    return request("POST", `${this.base}/history/${n}/restore.json`);
+  /** The record as it is then. */
+  async restore(n: number): Promise<unknown> {
+    return (await request("POST", `${this.base}/history/${n}/restore.json`)).json;
+  }
+
+  /** Who has changed the record last; "" where no history is kept. */
+  async lastWho(signal: AbortSignal): Promise<string> {
+    const { json } = await get(`${this.base}/history.json?limit=1`, signal);
+    return mapsIn(json).flatMap(entryOf)[0]?.who ?? "";
   }
 
   async people(typed: string, signal: AbortSignal): Promise<readonly Mentionable[]> {

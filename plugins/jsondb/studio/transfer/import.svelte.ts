@@ -35,6 +35,8 @@ interface Result {
   readonly error: string;
   /** What stored the rows, and mended ones after them. */
   readonly tasks: readonly string[];
+  /** It was taken back. */
+  readonly isUndone: boolean;
 }
 
 export class Import {
@@ -196,6 +198,7 @@ export class Import {
       failed: report.failed,
       error: "",
       tasks: [task],
+      isUndone: false,
     };
     await this.source.read(rowsIn(faults));
     const ready = [...this.check.mended].filter((row) => faults.some((fault) => fault.row === row));
@@ -227,6 +230,11 @@ export class Import {
     await this.keepState();
   }
 
+  async undone(): Promise<void> {
+    if (this.result) this.result = { ...this.result, isUndone: true };
+    await this.keepState();
+  }
+
   /** The same file again, after it was forgotten: its faulty rows are read, and nothing is sent. */
   async chooseAgain(file: File): Promise<void> {
     this.source.file = file;
@@ -247,7 +255,16 @@ export class Import {
     this.taskId = id;
     const { done, total, stored, failed, error } = task;
     const faults = failed > 0 ? await allFaults(db, id) : [];
-    this.result = { total: total ?? done, stored, mended: 0, faults, failed, error: error ?? "", tasks: [id] };
+    this.result = {
+      total: total ?? done,
+      stored,
+      mended: 0,
+      faults,
+      failed,
+      error: error ?? "",
+      tasks: [id],
+      isUndone: task.undo_id !== null,
+    };
   }
 
   // What outlasts the page.

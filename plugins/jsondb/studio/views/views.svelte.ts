@@ -1,12 +1,14 @@
 /** The views of a table: shared ones, and one's own. */
 import { changePreference, get, preference, request } from "studio";
 import { listOfViews, viewPath, viewsPath } from "../paths.ts";
-import { bodyOf, savedOf, viewOf, type View } from "./views.ts";
+import { bodyOf, queryOf, savedOf, viewOf, type View } from "./views.ts";
 
 export class Views {
   list = $state.raw<readonly View[]>([]);
   /** Whether it is known which there are. */
   isRead = $state(false);
+  /** What the person has changed of a view and not saved, by its id: the query of its address. */
+  drafts = $state.raw<ReadonlyMap<string, string>>(new Map());
   private readonly db: string;
 
   constructor(db: string) {
@@ -17,7 +19,27 @@ export class Views {
     const { json } = await get(listOfViews(this.db), signal);
     this.list = Array.isArray(json) ? json.flatMap(viewOf) : [];
     this.isRead = true;
+    if (this.list.length > 0) await this.readDrafts();
     await this.moveSaved(dbId, signal);
+  }
+
+  private async readDrafts(): Promise<void> {
+    const { readDraft } = await import("./drafts.ts");
+    for (const { id } of this.list) {
+      const query = this.drafts.has(id) ? undefined : readDraft(id);
+      if (query !== undefined) this.drafts = new Map([...this.drafts, [id, query]]);
+    }
+  }
+
+  /** In this browser, until it is saved or reset. */
+  keep(id: string, query: string | undefined): void {
+    void import("./drafts.ts").then(({ keepDraft }) => keepDraft(id, query));
+    const others = [...this.drafts].filter(([one]) => one !== id);
+    this.drafts = new Map(query === undefined ? others : [...others, [id, query]]);
+  }
+
+  addressOf(view: View): string {
+    return this.drafts.get(view.id) ?? String(queryOf(view));
   }
 
   /** What the Studio once kept among the preferences becomes views. */
