@@ -38,7 +38,7 @@ import { databaseOf, sameIndexes, storedAccess, storedDatabaseOf, tryOpen, type 
 import { accessLimits, isConditionOn, parseAccess, renamedAccess, subjectsOf, type Level } from "../access/access.ts";
 import { grantsAt, hiddenAlways, levelOf, may, mayAll, model, reachIn, type Viewer } from "../access/reach.ts";
 import { fields, type DbFields, type DbRow } from "./fields.ts";
-import { ownMethods, relinkOthers, renameElsewhere, schemaIn, type ChangedDb } from "./naming.ts";
+import { holdLinked, ownMethods, relinkOthers, renameElsewhere, schemaIn, type ChangedDb } from "./naming.ts";
 import { databaseHints, misspeltVariables, nobodyHints } from "./hints.ts";
 import { linkHints } from "../links/hints.ts";
 import { rollupsOf } from "../links/rollups.ts";
@@ -205,6 +205,7 @@ async function check(at: DbAt, change: Its, wrong: Mistakes): Promise<DraftOf<ty
   checkParts(given, wrong);
   wrong.check();
   const [schema, methods] = [parseSchema(after.schema), parsePublicMethods(after.publicMethods)];
+  if ("schema" in schema) await holdLinked(tx, caller.account.id, schema.schema, schemaIn(before?.schema));
   if ("schema" in schema && "publicMethods" in methods)
     for (const mistake of unknownTables(methods.publicMethods, schema.schema.tables))
       wrong.add("public_methods", mistake);

@@ -51,6 +51,11 @@ export function linkingDbs(tx: Tx, accountId: number) {
     select id, code, schema from dbs where account_id = ${accountId} and ${hasLinks(tx, tx`schema::text`)} order by id`;
 }
 
+/** Keeps these codes as they are until the transaction ends. One that is being changed is waited for. */
+export async function holdCodes(tx: Tx, accountId: number, codes: readonly string[]): Promise<void> {
+  await tx`select from dbs where account_id = ${accountId} and code = any(${[...codes]}::text[]) order by id for key share`;
+}
+
 /** What names other databases, and fields of them. */
 export interface Naming {
   readonly schema: unknown;

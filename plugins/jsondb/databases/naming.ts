@@ -1,7 +1,7 @@
 /** What names a database or its fields goes on meaning them when they get other names. behaviour B.7.31, B.7.32. */
 import { isObject, type Tx } from "platform";
 import type { DbRow } from "./fields.ts";
-import { changeLinking, linkingDbs, renameInViews, type ChangedDb } from "./naming-store.ts";
+import { changeLinking, holdCodes, linkingDbs, renameInViews, type ChangedDb } from "./naming-store.ts";
 import { renamedPath, tablesOf, type LinkingDb } from "./paths.ts";
 import { relinked } from "./relinks.ts";
 import { newNames, renamedMethods, renamedRollups, renamedView, type Rename } from "./renames.ts";
@@ -12,6 +12,20 @@ export type { ChangedDb } from "./naming-store.ts";
 /** Links of other schemas go on meaning this database: by its new code, and by its id once it is deleted. */
 export function relinkOthers(tx: Tx, { accountId, id }: { accountId: number; id?: string }, from: string, to: string) {
   return changeLinking(tx, accountId, id, (naming) => ({ ...naming, schema: relinked(naming.schema, from, to) }));
+}
+
+/**
+ * Before a schema is saved: a database that it names anew gets no other code meanwhile, since that change would not know
+ * of this schema. What the schema named before, that change finds.
+ */
+export async function holdLinked(tx: Tx, accountId: number, schema: Schema, before: Schema | undefined): Promise<void> {
+  const named = ({ tables }: Schema) =>
+    [...tables.values()].flatMap(({ fields }) =>
+      [...fields.values()].flatMap(({ link, rollup }) => link?.db ?? rollup?.db ?? []),
+    );
+  const known = new Set(before && named(before));
+  const added = named(schema).filter((db) => !known.has(db));
+  if (added.length > 0) await holdCodes(tx, accountId, added);
 }
 
 /** Public methods by the new names, also of fields that they reach by links to the database itself. */

@@ -1,6 +1,6 @@
 /** Links and rollups name databases by code, and go on meaning the same ones. behaviour B.7.31. */
 import { afterAll, beforeAll, expect, test } from "bun:test";
-import { startTestApp, type TestApp } from "../../../tests/harness.ts";
+import { eventually, startTestApp, type TestApp } from "../../../tests/harness.ts";
 import { relinked } from "./relinks.ts";
 
 let app: TestApp;
@@ -44,6 +44,33 @@ test("a link and a rollup follow the database whose code changes, and mean nobod
   expect((await add("sales", { customer: ann })).status).toBe(201);
   await add("orders", { customer: ann });
   expect((await app.get(`/core/dbs/clients/records/${ann}`)).json.data.orders).toBe(2);
+});
+
+test("a link that is being saved follows a code that changes at that moment", async () => {
+  await make("goods", { fields: { name: "string" } });
+  const waiting = async () => {
+    const [row] = await app.sql<{ count: number }[]>`
+      select count(*)::int as count from pg_stat_activity
+      where wait_event_type = 'Lock' and datname = current_database()`;
+    return row?.count ?? 0;
+  };
+  const schema = { fields: { goods: linkTo("goods") } };
+  let saving: Promise<unknown> | undefined;
+  let renaming: Promise<unknown> | undefined;
+  const other = new Error("rolled back");
+  const held = app.sql.begin(async (tx) => {
+    // Whoever takes the same code waits for the end of this.
+    await tx`insert into dbs (id, account_id, name, code) values (gen_random_uuid(), 1, 'Stock', 'stock')`;
+    saving = make("stock", schema);
+    await eventually(async () => (await waiting()) === 1, "the saving");
+    let isRenamed = false;
+    renaming = rename("goods", "wares").then(() => (isRenamed = true));
+    await eventually(async () => isRenamed || (await waiting()) === 2, "the new code");
+    throw other;
+  });
+  expect(await held.catch((error: unknown) => error)).toBe(other);
+  await Promise.all([saving, renaming]);
+  expect(await schemaOf("stock")).toEqual({ fields: { goods: linkTo("wares") } });
 });
 
 test("a schema that is sent with the new code may still call itself by the old one", async () => {
