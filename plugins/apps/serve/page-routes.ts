@@ -34,6 +34,11 @@ const query = {
   "*": "any other parameter is the app's own",
 };
 
+const pageAnswers = {
+  answers: { 200: Html, 401: [Html, answer.error], 404: [Html, answer.error] },
+  responses: { 200: "<!doctype html> …", 303: null, 304: null, 401: { error: "sign in" }, 404: "<!doctype html> …" },
+};
+
 /** The pages of apps, and their own files. behaviour 4.3, B.10. */
 export function pageRoutes(ctx: AppsContext): Route[] {
   return [
@@ -45,14 +50,7 @@ export function pageRoutes(ctx: AppsContext): Route[] {
         access: { open: "a public app is for everyone; a private one asks for sign-in itself", partly: true },
         onSites: true,
         query,
-        answers: { 200: Html, 401: [Html, answer.error], 404: [Html, answer.error] },
-        responses: {
-          200: "<!doctype html> …",
-          303: null,
-          304: null,
-          401: { error: "sign in" },
-          404: "<!doctype html> …",
-        },
+        ...pageAnswers,
       },
       async (input) => {
         const app = await servedApps.findForPage(ctx, input.account.id, input.params.url_code);
@@ -69,14 +67,7 @@ export function pageRoutes(ctx: AppsContext): Route[] {
         summary: "The page of a preview, for ten minutes",
         access: { open: "only its author sees an unsaved app; others are asked to sign in", partly: true },
         query,
-        answers: { 200: Html, 401: [Html, answer.error], 404: [Html, answer.error] },
-        responses: {
-          200: "<!doctype html> …",
-          303: null,
-          304: null,
-          401: { error: "sign in" },
-          404: "<!doctype html> …",
-        },
+        ...pageAnswers,
       },
       async (input) => {
         if (!input.caller) return signInFirst(input);
