@@ -1,5 +1,6 @@
 /** The pages to sign in and out by: plain HTML that works without scripts. */
 import { escapeHtml, filledIn, type Language } from "platform";
+import loginStyle from "./page.css" with { type: "text" };
 import type { PageWords } from "./words.ts";
 
 export interface PageState {
@@ -97,36 +98,3 @@ ${content}
 /** An account's accent is its hue and its strength. Their lightness is ours, so that what is written on it can be read. */
 export const styleOf = (hue: number, chroma: number): string =>
   `${loginStyle}:root { --brand-h: ${hue}; --brand-c: ${chroma} }\n`;
-
-/** The page's only style; the Content-Security-Policy contains its hash. */
-export const loginStyle = `
-:root { color-scheme: light dark; --brand-h: 178; --brand-c: .078; --ink: light-dark(#1f1e1a, #efede7);
-  --soft: light-dark(#55524a, #bdb9ae); --paper: light-dark(#f8f7f4, #131312); --card: light-dark(#fff, #21211e);
-  --line: light-dark(#8a8578, #827e72); --on-accent: light-dark(#fff, #141412); --wrong: light-dark(#b02a20, #ff9f93);
-  --wrong-paper: light-dark(#fdebe8, #3b1d1a);
-  --accent: light-dark(oklch(.45 var(--brand-c) var(--brand-h)), oklch(.8 calc(var(--brand-c) * 1.1) var(--brand-h))) }
-* { box-sizing: border-box }
-body { margin: 0; min-height: 100vh; display: grid; place-items: center; padding: 1rem;
-  background: var(--paper); color: var(--ink); font: 1rem/1.5 system-ui, sans-serif }
-main { width: 100%; max-width: 23rem; padding: 2rem; background: var(--card); border-radius: 12px;
-  box-shadow: 0 1px 2px rgb(0 0 0 / .12), 0 12px 40px rgb(0 0 0 / .1) }
-h1 { margin: .35rem 0 1.4rem; font-size: 1.5rem; font-weight: 600; line-height: 1.25; letter-spacing: -.02em }
-.account { display: flex; gap: .7rem; align-items: center; margin: 0; color: var(--soft); overflow-wrap: anywhere }
-.logo { max-width: 9rem; height: 2.25rem; margin: 0; border-radius: 9px }
-label { display: block; margin: 0 0 .3rem; font-size: .875rem; font-weight: 500; color: var(--soft) }
-input { width: 100%; margin: 0 0 1.1rem; padding: .6rem .7rem; font: inherit; color: inherit; background: transparent;
-  border: 1px solid var(--line); border-radius: 6px }
-button { width: 100%; margin-top: .3rem; padding: .65rem; font: inherit; font-weight: 500; color: var(--on-accent);
-  background: var(--accent); border: 0; border-radius: 6px; cursor: pointer }
-button:hover { filter: brightness(1.08) }
-a.button { display: block; padding: .6rem; text-align: center; text-decoration: none; font-weight: 500; color: inherit;
-  overflow-wrap: anywhere; border: 1px solid var(--line); border-radius: 6px }
-input:focus-visible, button:focus-visible, a.button:focus-visible { outline: 3px solid var(--accent); outline-offset: 2px }
-.more { margin: 1.1rem 0 0 }
-.more + form, .more + #error { margin-top: 1.4rem }
-.codes { margin: 0; padding: .7rem 1rem; list-style: none; background: var(--paper); border-radius: 6px }
-code { font: .95rem/1.6 ui-monospace, monospace; overflow-wrap: anywhere; user-select: all }
-img:not(.logo) { display: block; margin: 0 auto; background: #fff; border-radius: 6px }
-a { color: var(--accent) }
-#error { margin: 0 0 1.2rem; padding: .6rem .8rem; color: var(--wrong); background: var(--wrong-paper); border-radius: 6px }
-`;

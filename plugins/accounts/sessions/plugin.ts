@@ -14,7 +14,7 @@ import devices from "./migrations/004_devices.sql" with { type: "text" };
 import accountKeys from "./migrations/005_account_keys.sql" with { type: "text" };
 import stepOrigin from "./migrations/006_step_origin.sql" with { type: "text" };
 import { ownSessionRoutes } from "./own-routes.ts";
-import { loginStyle } from "./page.ts";
+import loginStyle from "./page.css" with { type: "text" };
 import { loginRoutes, logoutRoutes } from "./page-routes.ts";
 import { passkeyRoutes } from "./passkey-routes.ts";
 import { secondRoutes, sessionRoutes } from "./routes.ts";

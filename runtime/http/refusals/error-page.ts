@@ -5,6 +5,7 @@ import { proxyMistakesOf } from "../arrival.ts";
 import { languageOf, type Language } from "../language.ts";
 import type { ProxyMistake } from "./proxy-mistake.ts";
 import type { Reply } from "../answers/reply.ts";
+import style from "./error-page.css" with { type: "text" };
 import de from "./text/de.json" with { type: "json" };
 import en from "./text/en.json" with { type: "json" };
 import pl from "./text/pl.json" with { type: "json" };
@@ -101,23 +102,6 @@ const remedies: Readonly<Record<ProxyMistake, string>> = {
   proto: "proxy_set_header X-Forwarded-Proto $scheme;",
   untrusted: "TRUSTED_PROXIES",
 };
-
-const style = `
-:root { color-scheme: light dark; --ink: #1b2230; --soft: #566074; --paper: #f3f5f8; --accent: #1f5fd0 }
-@media (prefers-color-scheme: dark) { :root { --ink: #e6e9f0; --soft: #a3acbd; --paper: #12151b; --accent: #8ab4ff } }
-body { margin: 0; min-height: 100vh; display: grid; place-items: center; padding: 1rem; box-sizing: border-box;
-  background: var(--paper); color: var(--ink); font: 1rem/1.5 system-ui, sans-serif }
-main { max-width: 32rem; overflow-wrap: anywhere }
-h1 { margin: 0; font-size: 1.5rem; line-height: 1.25 }
-.status { margin: 0; color: var(--soft) }
-.message { white-space: pre-line }
-.proxy { margin: 1.5rem 0; padding: .75rem 1rem; border: 1px solid var(--soft); border-radius: .5rem }
-h2 { margin: 0; font-size: 1rem }
-ul { margin: .5rem 0; padding-left: 1.2rem }
-.proxy p { margin: 0 }
-code { font-size: .9em }
-a { color: var(--accent) }
-`;
 
 const styleHash = hash("sha256", style, "base64");
 const policy = `default-src 'none'; style-src 'sha256-${styleHash}'; img-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'`;
