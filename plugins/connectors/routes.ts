@@ -20,11 +20,8 @@ import {
   Type,
   unauthorized,
   warned,
-  type BaseContext,
-  type ContextOf,
-  type Route,
-  type TSchema,
 } from "platform";
+import type { BaseContext, ContextOf, Route, TSchema } from "platform";
 import type { Connectors } from "./api.ts";
 import { checkConnector, Connector, exampleUrl, type ConnectorAt } from "./connector.ts";
 import { paramHints } from "./fill.ts";

@@ -3,16 +3,8 @@ import { change, column, create, credentialOf, field, filter, forbidden, found, 
 import type { At, BaseContext, Caller, Change, Changed, DraftOf, NewOf, PatchOf, Ref, RowOf, Tx } from "platform";
 import type { Accounts } from "../accounts/api.ts";
 import type { BuiltIn } from "./built-in.ts";
-import {
-  extendedCode,
-  mayWrite,
-  scopeAfter,
-  isSameScope,
-  scopes,
-  suffix,
-  type OwnedPrompt,
-  type PromptScope,
-} from "./cascade.ts";
+import { extendedCode, mayWrite, scopeAfter, isSameScope, scopes, suffix } from "./cascade.ts";
+import type { OwnedPrompt, PromptScope } from "./cascade.ts";
 import { checkTexts } from "./preview.ts";
 import { aiPlaceholder, keepVersion, shared, visibleTo } from "./store.ts";
 

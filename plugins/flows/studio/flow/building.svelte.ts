@@ -18,13 +18,8 @@ import {
   rowsOf,
   spotOf,
   stepAt,
-  type Branch,
-  type Direction,
-  type Program,
-  type ProgramChange,
-  type Step,
-  type StepPosition,
 } from "./program/tree.ts";
+import type { Branch, Direction, Program, ProgramChange, Step, StepPosition } from "./program/tree.ts";
 import type { Starts } from "./starts.svelte.ts";
 import { failureOf } from "./trial/outcome.ts";
 import type { Trial } from "./trial/trial.svelte.ts";
