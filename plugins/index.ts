@@ -12,6 +12,7 @@ import crons from "./crons/plugin.ts";
 import doctor from "./doctor/plugin.ts";
 import factors from "./accounts/factors/plugin.ts";
 import flows from "./flows/plugin.ts";
+import hooks from "./hooks/plugin.ts";
 import jsondb from "./jsondb/plugin.ts";
 import llm from "./llm/plugin.ts";
 import mail from "./mail/plugin.ts";
@@ -49,6 +50,7 @@ export const plugins: readonly Plugin[] = [
   flows,
   crons,
   webhooks,
+  hooks,
   apps,
   cmsMultilang,
   certificates,

@@ -12,6 +12,7 @@ import { kinds } from "../plugins/cms-multilang/resources.ts";
 import { Connector } from "../plugins/connectors/connector.ts";
 import { Cron } from "../plugins/crons/cron.ts";
 import { Flow } from "../plugins/flows/manage/flow.ts";
+import { Hook } from "../plugins/hooks/hook.ts";
 import { Db } from "../plugins/jsondb/databases/db.ts";
 import { Comment } from "../plugins/jsondb/comments/comment.ts";
 import { View } from "../plugins/jsondb/views/view.ts";
@@ -43,6 +44,7 @@ const resources: readonly ListedResource[] = [
   Comment,
   Webhook,
   Cron,
+  Hook,
   Connector,
   Flow,
   Provider,

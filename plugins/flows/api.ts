@@ -13,7 +13,7 @@ export interface ActionState {
 
 /** The origin of a process, shown with a link. */
 export interface Starter {
-  readonly kind: "person" | "app" | "cron" | "webhook" | "flow" | "command";
+  readonly kind: "person" | "app" | "cron" | "webhook" | "flow" | "hook" | "command";
   readonly id: string | null;
   /** JSON: its `name`, and what else leads to it (`user_id`, `delivery_id`, the record of a webhook). */
   readonly details?: Readonly<Record<string, unknown>> | undefined;

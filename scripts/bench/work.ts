@@ -1,6 +1,6 @@
 /**
- * The server's own work: `bun scripts/bench/work.ts [--quick] [--only queue,webhooks,flows,apps]`. How fast the queue of
- * jobs is, how soon a webhook arrives and whether receivers that hang delay others, runs of flows and actions of apps,
+ * The server's own work: `bun scripts/bench/work.ts [--quick] [--only queue,webhooks,messages,flows,apps]`. How fast the queue of
+ * jobs is, how soon a webhook arrives and whether receivers that hang delay others, messages that start flows, runs of flows and actions of apps,
  * and how long apps take to compile.
  */
 import { readdirSync, readFileSync } from "node:fs";
@@ -17,7 +17,7 @@ import { runLoop, send, summaryOf, type Exchange } from "./load.ts";
 const { values: options } = parseArgs({
   options: {
     quick: { type: "boolean", default: false },
-    only: { type: "string", default: "queue,webhooks,flows,apps" },
+    only: { type: "string", default: "queue,webhooks,messages,flows,apps" },
   },
 });
 /** A tenth of everything. */
@@ -30,7 +30,8 @@ const server = await harness.startCorestead(dataDir, {
 const { target } = await harness.postgresOf(dataDir);
 const sql = openPool(target, { max: 10 });
 await harness.printMeasuredWith(sql);
-for (const part of [queue, webhooks, flows, apps]) if (options.only.split(",").includes(part.name)) await part();
+for (const part of [queue, webhooks, messages, flows, apps])
+  if (options.only.split(",").includes(part.name)) await part();
 await sql.end({ timeout: 5 });
 await server.stop();
 process.exit();
@@ -146,6 +147,36 @@ async function webhooks(): Promise<void> {
   harness.bound("p99 alone", p99s.get("none") ?? NaN, { most: 30 }, " ms");
   const ratio = (p99s.get("hang") ?? NaN) / (p99s.get("answer") ?? NaN);
   harness.bound("p99 beside 20 that hang, by that beside 20 that answer", ratio, { most: 2 });
+}
+
+/** Signed messages of other services: how many are taken in a second, and until the last of them has started its flow. */
+async function messages(): Promise<void> {
+  const flow = { name: "taken", code: "taken", fields: { program: [{ type: "return", value: "{{ body }}" }] } };
+  await harness.api(server, "POST", "/connect/flows.json", { flow });
+  const hook = { name: "taken", flow_code: "taken", scheme: "github", secret: "bench" };
+  const { id, url } = await harness.api(server, "POST", "/connect/hooks.json", { hook });
+  const body = { order: 1, text: "x".repeat(500) };
+  const signature = new Bun.CryptoHasher("sha256", "bench").update(JSON.stringify(body)).digest("hex");
+  let n = 0;
+  const next = () => {
+    const signed = `X-Hub-Signature-256: sha256=${signature}\r\nX-GitHub-Delivery: ${++n}\r\n`;
+    const request = send({ token: "" }, "POST", new URL(url).pathname, body);
+    return { request: request.replace(/Authorization.*\r\n/, signed), status: 200, contains: '"id"' };
+  };
+  const rows: string[][] = [];
+  for (const connections of [16, 64]) {
+    const measured = summaryOf(await runLoop({ port: server.port, connections, seconds: options.quick ? 2 : 8, next }));
+    const waiting = async () =>
+      (await sql`select 1 from hook_arrivals where hook_id = ${id} and status = 'waiting' limit 1`).length > 0;
+    const ms = await timed(async () => {
+      while (await waiting()) await Bun.sleep(50);
+    });
+    const perSecond = measured.requests / measured.seconds;
+    const started = measured.requests / (measured.seconds + ms / 1000);
+    rows.push([`${connections}`, ...[perSecond, started].map((one) => number(one)), number(measured.p99, 1)]);
+    if (connections === 64) harness.bound("messages/s taken", perSecond, { least: 2000 });
+  }
+  harness.printTable(["messages at once", "taken a second", "started a second", "p99 ms"], rows);
 }
 
 /** A run is one request, answered when the process has ended and is stored with all its steps. */

@@ -61,6 +61,7 @@ test("every list says what it is for, or how it comes to be", () => {
     "/core/dbs/{db_id}/deleted_fields",
     "/core/dbs/{db_id}/records/{id}/people",
     "/core/db_trash",
+    "/connect/hooks/{id}/arrivals",
     "/core/inbox",
     "/core/tasks",
     "/core/modules",

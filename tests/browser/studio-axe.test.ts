@@ -140,6 +140,8 @@ async function seedOthers(): Promise<string[]> {
     `connect/processes/${failed.id}`,
     "account/crons",
     `account/crons/${cron.id}`,
+    "connect/hooks",
+    "connect/hooks/new",
     "account/webhooks",
     "account/webhooks/new",
     `account/webhooks/${webhook.id}`,

@@ -279,6 +279,36 @@ test("a cron is made for a flow chosen by name, tells its next times in the acco
   expect(serious(faults)).toEqual([]);
 });
 
+test("an incoming webhook gets a secret and an address, and what it refused is replayed", async () => {
+  await flow("intake", [{ type: "return", value: "{{ body }}" }]);
+  await using opened = await studio.signedIn({ at: "/studio/connect/hooks/new" });
+  const { page, faults } = opened;
+  await page.getByLabel("Name", { exact: true }).fill("Shop orders");
+  await page.getByLabel("Flow", { exact: true }).selectOption("intake");
+  await page.getByLabel("How it signs").selectOption("token");
+  await save(page);
+  await page.getByText("can't be blank: without it anybody could send").waitFor();
+  await page.getByRole("button", { name: "Make a secret" }).click();
+  const made = (await page.getByRole("main").locator("code").textContent()) ?? "";
+  await save(page);
+  await heading(page, "Shop orders");
+  const url = (await page.getByRole("region", { name: "Its address" }).locator("code").textContent()) ?? "";
+  const send = (token: string) =>
+    fetch(`${app.origin}${new URL(url).pathname}`, { method: "POST", body: "x", headers: { authorization: token } });
+  expect([(await send("another")).status, (await send(made)).status]).toEqual([401, 200]);
+  const arrivals = page.getByRole("region", { name: "Last arrivals" });
+  await arrivals.getByText("Started a run").waitFor();
+  await arrivals.getByText("the token is another one").waitFor();
+  const started = arrivals.getByRole("listitem").filter({ hasText: "Started a run" });
+  await started.getByRole("button", { name: /^Replay/ }).click();
+  await arrivals.getByText("sent again from here").waitFor();
+  await arrivals.getByRole("button", { name: "Refused" }).click();
+  await eventually(async () => (await arrivals.getByRole("listitem").count()) === 1);
+  await arrivals.getByRole("button", { name: /^Replay/ }).click();
+  await page.getByText("was not kept").waitFor();
+  expect(serious(faults)).toEqual([]);
+});
+
 test("a webhook is made from lists, shows its secret once, is tested, and sends again", async () => {
   await using opened = await studio.signedIn({ at: "/studio/account/webhooks/new" });
   const { page, faults } = opened;

@@ -12,6 +12,7 @@ const crossings: readonly { readonly is: RegExp; readonly why: string }[] = [
   { is: /^delete from sign_in_origins where session_id is null and created_at < /, why: "forgets what is too old" },
   { is: /^delete from db_views v where not v.shared and not exists /, why: "forgets those of people who are gone" },
   { is: /^delete from webhook_deliveries .* where d.created_at < /, why: "forgets what is too old" },
+  { is: /^delete from hook_arrivals where created_at < /, why: "forgets what is too old" },
   { is: /^delete from media_uploads .* where expires_at < /, why: "forgets what is too old" },
   { is: /^delete from flow_processes .* where finished_at < /, why: "forgets what is too old" },
   { is: /^update mails set state = .* and expires_at < /, why: "forgets what is too old" },

@@ -21,7 +21,7 @@ import { retryProcess } from "./start.ts";
 import { countProcesses, listProcesses, type ProcessFilter } from "./view-store.ts";
 import { createFollows } from "./watch.ts";
 
-const starterKinds = ["person", "app", "cron", "webhook", "flow", "command"];
+const starterKinds = ["person", "app", "cron", "webhook", "flow", "hook", "command"];
 
 const at = "2026-01-31T10:00:00.000Z";
 export const processExample = {

@@ -17,6 +17,7 @@ const pairs: readonly (readonly [shown: string, own: string])[] = [
   ["automation/runs/*", "connect/processes/*"],
   ["automation/connections/*", "connect/connectors/*"],
   ["automation/webhooks/*", "account/webhooks/*"],
+  ["automation/incoming/*", "connect/hooks/*"],
   ["automation/schedules/*", "account/crons/*"],
   ["sites", "cms/sites"],
   ["sites/new", "cms/sites/new"],

@@ -21,7 +21,7 @@ export const groups: readonly Group[] = [
   {
     name: "automation",
     kind: "flow",
-    lists: ["/connect/flow_processes", "/connect/connectors", "/account/crons", "/account/webhooks"],
+    lists: ["/connect/flow_processes", "/connect/connectors", "/account/crons", "/connect/hooks", "/account/webhooks"],
     module: "connect",
   },
   { name: "sites", kind: "site", lists: [], module: "cms" },

@@ -88,6 +88,7 @@ const pictures: Readonly<Record<string, IconName>> = {
   "/account/api_tokens": "key",
   "/account/webhooks": "webhook",
   "/account/crons": "alarm",
+  "/connect/hooks": "down",
   "/account/sign_in_providers": "key",
   "/core/mails": "mail",
   "/core/mail_templates": "paragraph",

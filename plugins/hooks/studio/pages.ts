@@ -1,0 +1,11 @@
+import { page, type StudioPage } from "studio/page";
+
+const privilege = "flows";
+const one = () => import("./Hook.svelte");
+
+export const pages: StudioPage[] = [
+  page("connect/hooks/new", ["New incoming webhook", "Nowy przychodzący webhook", "Neuer eingehender Webhook"], one, {
+    privilege,
+  }),
+  page("connect/hooks/:id", ["Incoming webhook", "Przychodzący webhook", "Eingehender Webhook"], one, { privilege }),
+];
