@@ -5,7 +5,7 @@ import { hiddenAlways, may } from "../access/reach.ts";
 import { dbAccess } from "../databases/cache.ts";
 import { tableNames, type Database } from "../databases/database.ts";
 import { measureFault, measureKinds, units } from "../search/aggregate.ts";
-import { fieldHintsIn } from "../search/query.ts";
+import { fieldHintsIn, mustBeStored } from "../search/query.ts";
 import { linkBefore } from "../links/links.ts";
 import { operators, readFilters, type Condition } from "../search/filters.ts";
 import type { Table } from "../databases/schema.ts";
@@ -149,8 +149,14 @@ async function check(
         ? `must be one of ${tableNames(db).join(", ")}`
         : "must be left out: this database has no tables",
     );
-  else if (given.filters !== undefined || given.table_name !== undefined)
-    for (const mistake of mistakesInFilters(table, after.filters)) wrong.add("filters", mistake);
+  else {
+    const isMoved = given.table_name !== undefined;
+    if (given.filters !== undefined || isMoved)
+      for (const mistake of mistakesInFilters(table, after.filters)) wrong.add("filters", mistake);
+    if (given.sort !== undefined || isMoved)
+      for (const mistake of mistakesOf(() => mustBeStored(table, after.sort.map(sortedField))))
+        wrong.add("sort", mistake);
+  }
   const { dateField } = given.date_field === undefined ? { dateField: null } : after;
   const type = table?.fields.get(dateField ?? "")?.type;
   // What is hidden is as if the schema did not have it.
@@ -266,8 +272,18 @@ function mistakesInFilters(table: Table, filters: object): string[] {
     if (group !== undefined && linkBefore(table, of) !== undefined)
       mistakes.push(`any[${group}].${of.slice(0, 60)}: groups take no field of a link`);
   if (mistakes.length > 0) return mistakes.slice(0, 50);
-  try {
+  return mistakesOf(() => {
+    mustBeStored(
+      table,
+      conditions.map(({ field: of }) => of),
+    );
     readFilters(table, conditions);
+  });
+}
+
+function mistakesOf(read: () => void): string[] {
+  try {
+    read();
   } catch (error) {
     if (error instanceof HttpError) return [error.message];
     throw error;

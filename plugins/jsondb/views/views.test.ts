@@ -71,6 +71,11 @@ test("a field that nothing can be grouped or measured by, or that holds no pictu
   expect(await warning({ kind: "board", group_by: "note" })).toContain("group_by: note is of type text");
   expect(await warning({ kind: "gallery", cover_field: "status" })).toContain("cover_field: status holds no files");
   expect(await warning({ kind: "board", group_by: "parts" })).toContain("group_by: a rollup is worked out");
+  const rollup = ["`parts` is worked out when it is read: nothing is found or sorted by it"];
+  for (const [view, at] of [[{ filters: { parts: 1 } }, "filters"] as const, [{ sort: ["-parts"] }, "sort"] as const])
+    expect((await app.post("/core/dbs/shown/views", { view: { name: "View", ...view } })).json).toEqual({
+      [at]: rollup,
+    });
   const chart = { kind: "chart", measure: "sum" };
   expect(await warning({ ...chart, measure_field: "status" })).toContain("measure_field: `status` is a string");
   expect(await warning({ ...chart, measure_field: "parts" })).toContain("measure_field: a rollup is worked out");
