@@ -1,4 +1,5 @@
 /** Reads the reports of an app in a preview. They are untrusted texts: checked, cut and counted. Pure. */
+import { isMap } from "studio/exact";
 
 export interface Entry {
   readonly level: "error" | "warn" | "log";
@@ -38,8 +39,4 @@ function lineOf(place: string, text: string, lines: readonly number[] | null): n
   if (found === undefined) return undefined;
   const line = lines ? lines[Number(found) - 1] : Number(found);
   return line === undefined || line < 1 ? undefined : line;
-}
-
-function isMap(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }

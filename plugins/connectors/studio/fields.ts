@@ -1,5 +1,6 @@
 /** The `fields` of a connector, taken apart for its form and put together again. Pure. */
-import { isObject, objectIn, type Values } from "./methods.ts";
+import { isMap } from "studio/exact";
+import { objectIn, type Values } from "./methods.ts";
 
 export interface SplitFields {
   /** JSON texts, as they are typed. */
@@ -16,7 +17,7 @@ export function apart(text: string): SplitFields | undefined {
   const { methods, auth, ...rest } = whole;
   return {
     methods: methods === undefined ? "" : JSON.stringify(methods, null, 2),
-    auth: isObject(auth) ? auth : undefined,
+    auth: isMap(auth) ? auth : undefined,
     rest: Object.keys(rest).length === 0 ? "" : JSON.stringify(rest, null, 2),
   };
 }

@@ -1,5 +1,5 @@
 /** The methods of a connector as a list that people edit. Pure. */
-import { isLongNumber, parseJson } from "studio/exact";
+import { isMap, parseJson } from "studio/exact";
 
 export type Values = Readonly<Record<string, unknown>>;
 
@@ -53,7 +53,7 @@ export function rowsOf(text: string): Row[] | undefined {
   const methods = objectIn(text);
   if (!methods) return undefined;
   const rows = Object.entries(methods).map(([name, method]) => ({ name, method }));
-  return rows.every((row): row is Row => isObject(row.method)) ? rows : undefined;
+  return rows.every((row): row is Row => isMap(row.method)) ? rows : undefined;
 }
 
 export function textOf(rows: readonly Row[]): string {
@@ -85,7 +85,7 @@ export function changed(rows: readonly Row[], at: number, part: string, value: u
 
 export function withPart(method: Values, part: string, value: unknown): Values {
   const isEmpty =
-    value === undefined || value === "" || value === false || (isObject(value) && Object.keys(value).length === 0);
+    value === undefined || value === "" || value === false || (isMap(value) && Object.keys(value).length === 0);
   if (!isEmpty) return { ...method, [part]: value };
   return Object.fromEntries(Object.entries(method).filter(([name]) => name !== part));
 }
@@ -111,14 +111,14 @@ export function messagesOf(messages: readonly string[], name: string): string[] 
 export type Pair = readonly [name: string, value: string];
 
 export function pairsOf(value: unknown): Pair[] {
-  return isObject(value)
+  return isMap(value)
     ? Object.entries(value).map(([name, one]) => [name, typeof one === "string" ? one : JSON.stringify(one)])
     : [];
 }
 
 /** A value that was not touched stays what it was: a number is none that was typed. */
 export function objectOf(pairs: readonly Pair[], before: unknown): Values {
-  const known = isObject(before) ? before : {};
+  const known = isMap(before) ? before : {};
   return Object.fromEntries(
     pairs
       .filter(([name]) => name !== "")
@@ -142,7 +142,7 @@ export function bodyOf(text: string): unknown {
 function jsonIn(text: string): object | undefined {
   try {
     const value = parseJson(text);
-    return Array.isArray(value) || isObject(value) ? value : undefined;
+    return Array.isArray(value) || isMap(value) ? value : undefined;
   } catch {
     return undefined;
   }
@@ -151,11 +151,7 @@ function jsonIn(text: string): object | undefined {
 export function objectIn(text: string): Values | undefined {
   if (text.trim() === "") return {};
   const value = jsonIn(text);
-  return isObject(value) ? value : undefined;
-}
-
-export function isObject(value: unknown): value is Values {
-  return typeof value === "object" && value !== null && !Array.isArray(value) && !isLongNumber(value);
+  return isMap(value) ? value : undefined;
 }
 
 function freeName(rows: readonly Row[], wish: string): string {

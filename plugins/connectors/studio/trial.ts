@@ -1,6 +1,7 @@
 /** Trying a method: what is asked, and what came of it. Pure. */
 import type { ShownRequest } from "../api.ts";
-import { bodyOf, isObject, objectIn, type Values } from "./methods.ts";
+import { isMap } from "studio/exact";
+import { bodyOf, objectIn, type Values } from "./methods.ts";
 
 export interface Method {
   readonly name: string;
@@ -59,17 +60,17 @@ export function withParameter(text: string, name: string, typed: string): string
 }
 
 export function isTrial(value: unknown): value is TrialResult & Values {
-  return isObject(value) && typeof value["ok"] === "boolean" && "request" in value;
+  return isMap(value) && typeof value["ok"] === "boolean" && "request" in value;
 }
 
 export function isMethod(value: unknown): value is Method & Values {
-  return isObject(value) && typeof value["name"] === "string" && Array.isArray(value["parameters"]);
+  return isMap(value) && typeof value["name"] === "string" && Array.isArray(value["parameters"]);
 }
 
 /** What a model has said, or why it has not: the provider's own words behind the status. */
 export function saidBy({ data, error }: Pick<TrialResult, "data" | "error">): string {
-  const answer = isObject(data) ? data : {};
+  const answer = isMap(data) ? data : {};
   if (error === null) return typeof answer["text"] === "string" ? answer["text"] : "";
-  const own = isObject(answer["error"]) ? answer["error"]["message"] : answer["error"];
+  const own = isMap(answer["error"]) ? answer["error"]["message"] : answer["error"];
   return typeof own === "string" ? `${error}: ${own}` : error;
 }

@@ -1,5 +1,5 @@
 /** Values of cells as texts, and what was typed or pasted as values. Pure. */
-import { isMap, parseJson } from "studio/exact";
+import { isLongNumber, isMap, parseJson } from "studio/exact";
 import type { FieldType } from "./schema.ts";
 
 /** A longer text is shown up to here, and changed in the record's own view. */
@@ -45,11 +45,6 @@ function slim(row: Row): Row {
     return [name, text.slice(0, mostShown)] as const;
   });
   return cut.size === 0 ? row : { ...row, data: Object.fromEntries(data), cut };
-}
-
-/** A number of JSON that JavaScript would round, as the Studio reads it. */
-function isLongNumber(value: unknown): boolean {
-  return "rawJSON" in JSON && JSON.isRawJSON(value);
 }
 
 function isLarge(value: unknown): boolean {

@@ -2,11 +2,9 @@
 import {
   bodyOf,
   cronStart,
-  get,
   isMap,
   isWhole,
   KeptDraft,
-  mapsIn,
   messageOf,
   newStart,
   request,
@@ -15,8 +13,8 @@ import {
   webhookStart,
   type Start,
 } from "studio";
+import { rowsAt } from "./program/codes.svelte.ts";
 
-type Row = Readonly<Record<string, unknown>>;
 const paths = { webhook: "/account/webhooks", cron: "/account/crons" } as const;
 
 export class Starts {
@@ -145,14 +143,5 @@ function read(kept: string): readonly Start[] | undefined {
       : undefined;
   } catch {
     return undefined;
-  }
-}
-
-async function rowsAt(path: string): Promise<Row[]> {
-  try {
-    const { json } = await get(path);
-    return mapsIn(json);
-  } catch {
-    return []; // the flow is worked on without them
   }
 }

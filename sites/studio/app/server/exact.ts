@@ -38,11 +38,11 @@ export function ownOf<T>(map: Readonly<Record<string, T>> | undefined, name: str
   return map && Object.hasOwn(map, name) ? map[name] : undefined;
 }
 
-/** An object of JSON: neither a list nor a long number. */
 /** How far a table is open to somebody, the least first. */
 export const levels = ["read", "add", "edit", "manage"] as const;
 export type Level = (typeof levels)[number];
 
+/** An object of JSON: neither a list nor a long number. */
 export function isMap(value: unknown): value is Readonly<Record<string, unknown>> {
   return typeof value === "object" && value !== null && !Array.isArray(value) && !isLongNumber(value);
 }

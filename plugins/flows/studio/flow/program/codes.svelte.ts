@@ -146,12 +146,13 @@ export class Codes extends Tables {
   }
 }
 
-async function rowsAt(path: string): Promise<Row[]> {
+/** None where they may not be seen: the flow is worked on without them, and their names are typed. */
+export async function rowsAt(path: string): Promise<Row[]> {
   try {
     const { json } = await get(path);
     return mapsIn(json);
   } catch {
-    return []; // what one may not see is typed
+    return [];
   }
 }
 

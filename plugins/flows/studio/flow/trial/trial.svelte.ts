@@ -17,18 +17,9 @@ import {
   textOf,
   type Start,
 } from "studio";
-import {
-  brief,
-  failedAt,
-  flattened,
-  knownIn,
-  needsOf,
-  pathOfResult,
-  type Need,
-  type Result,
-  type Tried,
-} from "./trial.ts";
-import type { Codes } from "../program/codes.svelte.ts";
+import { brief, failedAt, flattened, knownIn, needsOf, pathOfResult } from "./trial.ts";
+import type { Need, Result, Tried } from "./trial.ts";
+import { rowsAt, type Codes } from "../program/codes.svelte.ts";
 import type { Program } from "../program/tree.ts";
 import { sampleOf } from "../when.ts";
 
@@ -242,15 +233,6 @@ function answered({ ok, status, data, error }: Tried): unknown {
 
 function without<T>(all: Readonly<Record<string, T>>, name: string): Readonly<Record<string, T>> {
   return Object.fromEntries(Object.entries(all).filter(([one]) => one !== name));
-}
-
-async function rowsAt(path: string): Promise<Readonly<Record<string, unknown>>[]> {
-  try {
-    const { json } = await get(path);
-    return mapsIn(json);
-  } catch {
-    return []; // the flow is tested without them
-  }
 }
 
 function parsed(json: string): unknown {
