@@ -2,7 +2,10 @@
 import { noticed, toApi, type BackupEnd } from "platform";
 import { Backup, type BackupRow } from "./answers.ts";
 import type { BackupsContext } from "./context.ts";
-import { mailTexts, type MailTemplate } from "../mail/api.ts";
+import { textsIn, type MailTemplate } from "../mail/api.ts";
+import de from "./text/de.json" with { type: "json" };
+import en from "./text/en.json" with { type: "json" };
+import pl from "./text/pl.json" with { type: "json" };
 
 export const model = "Core::Backup";
 
@@ -48,30 +51,5 @@ export const failedTemplate: MailTemplate = {
     at: { doc: "when it failed", example: "2026-01-31T03:30:12.000Z" },
     reason: { doc: "why", example: "ENOSPC: no space left on device, write" },
   },
-  texts: {
-    en: mailTexts({
-      subject: "A backup of {{ account.name }} has failed",
-      paragraphs: [
-        "The scheduled backup failed at {{ at }}:",
-        "{{ reason }}",
-        "Older backups are still there. Please mend the cause, then run: corestead backup.",
-      ],
-    }),
-    pl: mailTexts({
-      subject: "Kopia zapasowa {{ account.name }} nie powiodła się",
-      paragraphs: [
-        "Zaplanowana kopia zapasowa nie powiodła się ({{ at }}):",
-        "{{ reason }}",
-        "Starsze kopie nie zostały usunięte. Usuń przyczynę, a potem uruchom: corestead backup.",
-      ],
-    }),
-    de: mailTexts({
-      subject: "Die Sicherung von {{ account.name }} ist fehlgeschlagen",
-      paragraphs: [
-        "Die geplante Sicherung ist fehlgeschlagen ({{ at }}):",
-        "{{ reason }}",
-        "Ältere Sicherungen sind noch vorhanden. Bitte beheben Sie die Ursache und starten Sie dann: corestead backup.",
-      ],
-    }),
-  },
+  texts: textsIn({ en, pl, de }),
 };

@@ -2,7 +2,7 @@
 import { service, type Account, type Language, type Tx } from "platform";
 
 export { languages, languageWords } from "./answers.ts";
-export { mailTexts } from "./texts.ts";
+export { mailTexts, textsIn } from "./texts.ts";
 
 /** A value that a template may use as `{{ name }}`. */
 export interface MailValue {

@@ -1,24 +1,11 @@
 /** The mails about people's access, with their words in `text/`; other plugins register their own. */
-import { mailTexts, type MailTemplate, type MailValue } from "./api.ts";
+import { textsIn, type MailTemplate, type MailValue } from "./api.ts";
 import de from "./text/de.json" with { type: "json" };
 import en from "./text/en.json" with { type: "json" };
 import pl from "./text/pl.json" with { type: "json" };
 
-interface Words {
-  readonly subject: string;
-  readonly paragraphs: readonly string[];
-  /** What the button says that leads to the value `link`. */
-  readonly button?: string;
-  readonly notes?: readonly string[];
-}
-
 function template(code: keyof typeof en, doc: string, values: Readonly<Record<string, MailValue>>): MailTemplate {
-  const texts = { en: textsOf(en[code]), pl: textsOf(pl[code]), de: textsOf(de[code]) };
-  return { code, doc, values, texts };
-}
-
-function textsOf({ button, ...words }: Words) {
-  return mailTexts({ ...words, ...(button !== undefined && { button: { label: button, value: "link" } }) });
+  return { code, doc, values, texts: textsIn({ en: en[code], pl: pl[code], de: de[code] }) };
 }
 
 const name = { doc: "the name of the person who gets the mail", example: "Anna Nowak" };

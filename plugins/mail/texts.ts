@@ -1,5 +1,5 @@
 /** The words of a mail as text and as HTML, from one description. Pure. */
-import { escapeHtml } from "platform";
+import { escapeHtml, type Language } from "platform";
 
 interface MailParts {
   readonly subject: string;
@@ -35,6 +35,18 @@ export function mailTexts({ subject, paragraphs, written, button, notes = [] }: 
     text: `${[...paragraphs, ...own, ...link, ...notes, footer].join("\n\n")}\n`,
     html: frame("{{ language }}", html.join("\n")),
   };
+}
+
+/** The words of a mail as `text/{en,pl,de}.json` has them. */
+interface MailWords extends Pick<MailParts, "subject" | "paragraphs" | "notes"> {
+  /** What the button says that leads to the value `link`. */
+  readonly button?: string;
+}
+
+export function textsIn({ en, pl, de }: Readonly<Record<Language, MailWords>>) {
+  const parts = ({ button, ...words }: MailWords) =>
+    mailTexts({ ...words, ...(button !== undefined && { button: { label: button, value: "link" } }) });
+  return { en: parts(en), pl: parts(pl), de: parts(de) };
 }
 
 /** A text without HTML of its own as HTML: paragraphs, and links where a line is an address. */

@@ -1,8 +1,11 @@
 /** Mails to those whom a comment mentions. What one says is made when it is sent, of what its receiver may read then. */
 import type { Caller, Tx } from "platform";
-import { mailTexts, type MailTemplate, type OutgoingMail, type QueuedValues } from "../../mail/api.ts";
+import { textsIn, type MailTemplate, type OutgoingMail, type QueuedValues } from "../../mail/api.ts";
 import type { JsondbContext } from "../context.ts";
 import { noticesOf } from "./inbox-routes.ts";
+import de from "./text/de.json" with { type: "json" };
+import en from "./text/en.json" with { type: "json" };
+import pl from "./text/pl.json" with { type: "json" };
 
 const code = "mention";
 
@@ -69,29 +72,6 @@ export const mentionTemplate = (ctx: JsondbContext): MailTemplate => ({
       example: "https://core.example.com/studio/tables/customers?open=019a9c1e-0000-7000-8000-000000000002",
     },
   },
-  texts: {
-    en: mailTexts({
-      subject: "{{ from }} mentions you in {{ database }}",
-      paragraphs: ["Hello {{ name }},", "{{ from }} mentions you in a comment in {{ database }}:", "{{ text }}"],
-      button: { label: "Open the record", value: "link" },
-      notes: ["You get this mail because the comment names you."],
-    }),
-    pl: mailTexts({
-      subject: "{{ from }} wspomina o Tobie w {{ database }}",
-      paragraphs: ["Cześć {{ name }},", "{{ from }} wspomina o Tobie w komentarzu w {{ database }}:", "{{ text }}"],
-      button: { label: "Otwórz rekord", value: "link" },
-      notes: ["Otrzymujesz tę wiadomość, bo komentarz Cię wymienia."],
-    }),
-    de: mailTexts({
-      subject: "{{ from }} erwähnt Sie in {{ database }}",
-      paragraphs: [
-        "Guten Tag {{ name }},",
-        "{{ from }} erwähnt Sie in einem Kommentar in {{ database }}:",
-        "{{ text }}",
-      ],
-      button: { label: "Eintrag öffnen", value: "link" },
-      notes: ["Sie erhalten diese E-Mail, weil der Kommentar Sie nennt."],
-    }),
-  },
+  texts: textsIn({ en, pl, de }),
   atSending: (queued) => valuesOf(ctx, queued),
 });
