@@ -42,15 +42,8 @@ import { holdLinked, ownMethods, relinkOthers, renameElsewhere, schemaIn, type C
 import { databaseHints, misspeltVariables, nobodyHints } from "./hints.ts";
 import { linkHints } from "../links/hints.ts";
 import { rollupsOf } from "../links/rollups.ts";
-import {
-  parsePublicMethods,
-  publicLimits,
-  unknownLinks,
-  unknownTables,
-  visibleFields,
-  type Operation,
-  type PublicMethods,
-} from "./public-methods.ts";
+import { parsePublicMethods, publicLimits, unknownLinks, unknownTables, visibleFields } from "./public-methods.ts";
+import type { Operation, PublicMethods } from "./public-methods.ts";
 import { relinked } from "./relinks.ts";
 import { parseSchema, schemaLimits, withoutFields, type Schema } from "./schema.ts";
 import { formerFields, formerOf, renamed, renamesOf, type GivenRenames, type Rename } from "./renames.ts";
