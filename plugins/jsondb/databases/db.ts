@@ -17,7 +17,6 @@ import {
 import type {
   AfterCommit,
   At,
-  Author,
   BaseContext,
   Cache,
   Caller,
@@ -28,24 +27,32 @@ import type {
   Queryable,
   Sql,
   Tx,
-  User,
 } from "platform";
 import { declareIndexes } from "../indexes/learning.ts";
 import * as liveStore from "../live/store.ts";
 import * as taskStore from "../tasks/store.ts";
 import { dbAccess, forget, type DatabaseContext } from "./cache.ts";
-import { databaseOf, sameIndexes, storedAccess, storedDatabaseOf, tryOpen, type StoredDatabase } from "./database.ts";
-import { accessLimits, isConditionOn, parseAccess, renamedAccess, subjectsOf, type Level } from "../access/access.ts";
-import { grantsAt, hiddenAlways, levelOf, may, mayAll, model, reachIn, type Viewer } from "../access/reach.ts";
-import { fields, type DbFields, type DbRow } from "./fields.ts";
+import { databaseOf, sameIndexes, storedAccess, storedDatabaseOf, type StoredDatabase } from "./database.ts";
+import { subjectsOf, type Level } from "../access/access.ts";
+import { hiddenAlways, levelOf, may, model, reachIn } from "../access/reach.ts";
+import { fields, type DbRow } from "./fields.ts";
 import { holdLinked, ownMethods, relinkOthers, renameElsewhere, schemaIn, type ChangedDb } from "./naming.ts";
-import { databaseHints, misspeltVariables, nobodyHints } from "./hints.ts";
-import { linkHints } from "../links/hints.ts";
-import { rollupsOf } from "../links/rollups.ts";
-import { parsePublicMethods, publicLimits, unknownLinks, unknownTables, visibleFields } from "./public-methods.ts";
-import type { Operation, PublicMethods } from "./public-methods.ts";
+import { databaseHints, linkHints, nobodyHints } from "./hints.ts";
+import { parsePublicMethods, unknownLinks, unknownTables } from "./public-methods.ts";
 import { relinked } from "./relinks.ts";
-import { parseSchema, schemaLimits, withoutFields, type Schema } from "./schema.ts";
+import {
+  accessAfter,
+  checkAccess,
+  checkParts,
+  isPerson,
+  isSameJson,
+  mustHoldTargets,
+  mustNameApp,
+  mustReadEnds,
+  mustReadRollups,
+  type DbAuthor,
+} from "./saving.ts";
+import { parseSchema, withoutFields } from "./schema.ts";
 import { formerFields, formerOf, renamed, renamesOf, type GivenRenames, type Rename } from "./renames.ts";
 import { addRenames, isKey, keepDeleted, markReplanned, restoreDeleted, setFormer, visibleTo } from "./store.ts";
 import { keySetsOf, setsFor, type UniqueField } from "./unique.ts";
@@ -80,13 +87,6 @@ export class NeedsKeys extends Error {
 /** Deletes the records of a deleted database. */
 export const dropRecords = job<{ accountId: number; dbId: string; again?: boolean }>("jsondb.drop");
 
-interface DbAuthor extends Author {
-  readonly within?: Caller["within"];
-  readonly user: User | { readonly id: number | null };
-  /** Null = all of them (a command, another plugin). */
-  readonly privileges: ReadonlySet<string> | null;
-}
-
 export interface DbAt extends At<DbAuthor>, DatabaseContext {
   readonly request?: Request | undefined;
   /** Nothing of a deleted one is kept. */
@@ -101,7 +101,6 @@ export interface DbAt extends At<DbAuthor>, DatabaseContext {
 type Its = Change<typeof fields, "uuid">;
 
 export const ifMatch = 'With `If-Match: "<etag>"` of a version that is no longer the latest: 412.';
-const maxFieldsLength = 1_000_000;
 
 export const Db = resource("db", {
   table: "dbs",
@@ -198,6 +197,10 @@ async function check(at: DbAt, change: Its, wrong: Mistakes): Promise<DraftOf<ty
   checkParts(given, wrong);
   wrong.check();
   const [schema, methods] = [parseSchema(after.schema), parsePublicMethods(after.publicMethods)];
+  const found = async (key: string) => {
+    const row = await findDb(tx, caller.account.id, key);
+    return row && storedDatabaseOf(row);
+  };
   if ("schema" in schema) await holdLinked(tx, caller.account.id, schema.schema, schemaIn(before?.schema));
   if ("schema" in schema && "publicMethods" in methods)
     for (const mistake of unknownTables(methods.publicMethods, schema.schema.tables))
@@ -207,14 +210,14 @@ async function check(at: DbAt, change: Its, wrong: Mistakes): Promise<DraftOf<ty
       wrong.add("public_methods", mistake);
     wrong.check();
     const expanding = { code: after.code, schema: schema.schema, methods: methods.publicMethods };
-    await mustReadEnds(tx, caller, expanding, before, wrong);
-    await mustReadRollups(tx, caller, expanding, before);
+    await mustReadEnds(found, caller, expanding, before, wrong);
+    await mustReadRollups(found, caller, expanding, before);
   }
   const renames = renamesIn(at, before, after, wrong);
   const access = given.access === undefined ? accessAfter(after.access, renames, schema, wrong) : after.access;
   if ("schema" in schema) {
     checkAccess(access, schema.schema, wrong);
-    await mustHoldTargets(tx, caller, after.code, schema.schema, before);
+    await mustHoldTargets(found, caller, after.code, schema.schema, before);
   }
   if ("schema" in schema && before && given.schema !== undefined) {
     wrong.check();
@@ -241,149 +244,6 @@ async function check(at: DbAt, change: Its, wrong: Mistakes): Promise<DraftOf<ty
     rulesVersion: rulesVersion + rules,
     planVersion: planVersion + plan,
   };
-}
-
-/** 403 if the caller links another app without the privilege `apps`. */
-function mustNameApp({ privileges }: DbAuthor, appId: string | null | undefined, before?: string | null): void {
-  if (appId && appId.toLowerCase() !== before && privileges?.has("apps") === false)
-    throw forbidden("`app_id`: linking an app needs the privilege `apps`");
-}
-
-/**
- * 403 for a link that holds or deletes records of a database of which the caller may not edit all. What was so before
- * stays.
- */
-async function mustHoldTargets(
-  tx: Tx,
-  { account, user, privileges, within }: DbAuthor,
-  ownCode: string,
-  schema: Schema,
-  stored: DbRow | undefined,
-): Promise<void> {
-  if (!isPerson(user) || privileges === null) return;
-  const earlier = parseSchema(stored?.schema, true);
-  for (const [name, { fields: all }] of schema.tables)
-    for (const [field, { link }] of all) {
-      const before = "schema" in earlier ? earlier.schema.tables.get(name)?.fields.get(field)?.link : undefined;
-      if (!link || link.onDelete === "clear" || link.db === ownCode) continue;
-      if (before?.db === link.db && before.onDelete === link.onDelete) continue;
-      const row = await findDb(tx, account.id, link.db);
-      const target = row && tryOpen(storedDatabaseOf(row), { user, privileges, within });
-      if (!target || !grantsAt(target.reach, "edit").some(({ where }) => where.length === 0))
-        throw forbidden(
-          `\`schema\`: \`on_delete\` of ${field} needs the level \`edit\` for all records of ${link.db.slice(0, 100)}`,
-        );
-    }
-}
-
-interface Expanding {
-  readonly code: string;
-  readonly schema: Schema;
-  readonly methods: PublicMethods;
-}
-
-/**
- * 422 for paths of `expand` that lead through no link, 403 for those into a database of which the caller may not read
- * everything: a public method shows it to anybody. What was so before stays.
- */
-async function mustReadEnds(
-  tx: Tx,
-  { account, user, privileges, within }: DbAuthor,
-  { code, schema, methods }: Expanding,
-  stored: DbRow | undefined,
-  wrong: Mistakes,
-): Promise<void> {
-  const linksOf = (of: Schema, name: string) =>
-    [...of.tables.values()].flatMap(({ fields: all }) => all.get(name)?.link ?? []);
-  const was = stored && databaseOf(stored);
-  const isOld = (operation: Operation, path: string) => {
-    const [first = ""] = path.split(".");
-    const isSame = was && isSameJson(linksOf(was.schema, first), linksOf(schema, first));
-    return isSame === true && was?.publicMethods.methods.get(operation)?.expand.includes(path) === true;
-  };
-  for (const [operation, { expand }] of methods.methods)
-    for (const [at, path] of expand.entries()) {
-      if (isOld(operation, path)) continue;
-      let from = [schema];
-      for (const name of path.split(".")) {
-        const links = from.flatMap((one) => linksOf(one, name));
-        if (links.length === 0) wrong.add("public_methods", `${operation}.expand[${at}]: "${name}" is no link there`);
-        from = [];
-        for (const { db } of links) {
-          const row = db === code ? undefined : await findDb(tx, account.id, db);
-          if (db === code) from.push(schema);
-          if (!row) continue;
-          const target = storedDatabaseOf(row);
-          const isOpen = !isPerson(user) || privileges === null || isReadBy(target, { user, privileges, within });
-          if (!isOpen)
-            throw forbidden(
-              `\`public_methods\`: ${operation}.expand[${at}] needs the level \`read\` for all records of ${db.slice(0, 100)}`,
-            );
-          from.push(target.whole.schema);
-        }
-      }
-    }
-}
-
-/**
- * 403 for a rollup that a public method shows, of a database of which the caller may not read everything. What was so
- * before stays.
- */
-async function mustReadRollups(
-  tx: Tx,
-  { account, user, privileges, within }: DbAuthor,
-  { code, schema, methods }: Expanding,
-  stored: DbRow | undefined,
-): Promise<void> {
-  if (!isPerson(user) || privileges === null) return;
-  const was = stored && databaseOf(stored);
-  const isShown = (of: PublicMethods, name: string) =>
-    [...of.methods.keys()].some((one) => one !== "delete" && (visibleFields(of, one)?.has(name) ?? true));
-  for (const table of schema.tables.values())
-    for (const [name, rollup] of rollupsOf(table)) {
-      const before = was?.schema.tables.get(table.name)?.fields.get(name)?.rollup;
-      const isOld = was !== undefined && isSameJson(before, rollup) && isShown(was.publicMethods, name);
-      if (rollup.db === code || isOld || !isShown(methods, name)) continue;
-      const row = await findDb(tx, account.id, rollup.db);
-      if (row && !isReadBy(storedDatabaseOf(row), { user, privileges, within }))
-        throw forbidden(
-          `\`public_methods\`: to show ${name} needs the level \`read\` for all records of ${rollup.db.slice(0, 100)}`,
-        );
-    }
-}
-
-function isReadBy(stored: StoredDatabase, viewer: Viewer): boolean {
-  const db = tryOpen(stored, viewer);
-  return db !== undefined && mayAll(db, "read");
-}
-
-/** The grants by the new names of fields. */
-function accessAfter(
-  access: DbRow["access"],
-  renames: readonly Rename[],
-  parsed: ReturnType<typeof parseSchema>,
-  wrong: Mistakes,
-): DbRow["access"] {
-  if (!access || !("schema" in parsed)) return access;
-  const tables = [...parsed.schema.tables.values()];
-  let grants = access;
-  for (const { from, to } of renames) {
-    const stays = tables.some(({ fields: all }) => all.has(from));
-    if (stays && isConditionOn(grants, from))
-      wrong.add(
-        "rename",
-        `${from}: a \`where\` of \`access\` is about it, and other tables keep it: send \`access\` too`,
-      );
-    grants = renamedAccess(grants, from, to, !stays);
-  }
-  return grants;
-}
-
-function checkAccess(access: unknown, schema: Schema, wrong: Mistakes): void {
-  const parsed = parseAccess(access, schema);
-  if ("mistakes" in parsed) for (const mistake of parsed.mistakes) wrong.add("access", mistake);
-  if (JSON.stringify(access ?? null).length > accessLimits.bytes)
-    wrong.add("access", `may have at most ${accessLimits.bytes} characters as JSON`);
 }
 
 /** 403 for whoever may see the database and not manage it. */
@@ -413,27 +273,6 @@ function shownTo({ user, privileges, within }: DbAuthor, row: DbRow, value: Reco
   const hidden = hiddenAlways(reach);
   if (hidden.size === 0) return { ...value, access: own };
   return { ...value, access: own, schema: withoutFields(row.schema, hidden), public_methods: null, fields: {} };
-}
-
-const isPerson = (user: DbAuthor["user"]): user is User => "role" in user;
-
-/** Adds the place of each mistake in `schema` and `public_methods`. A stored one has been judged. */
-function checkParts({ schema, public_methods: methods, fields: further }: DbFields, wrong: Mistakes): void {
-  const tooLarge = (field: string, value: unknown, most: number) => {
-    if (value === undefined || JSON.stringify(value).length <= most) return false;
-    wrong.add(field, `may have at most ${most} characters as JSON`);
-    return true;
-  };
-  if (!tooLarge("schema", schema, schemaLimits.bytes)) {
-    const parsed = parseSchema(schema);
-    if ("mistakes" in parsed) for (const mistake of parsed.mistakes) wrong.add("schema", mistake);
-  }
-  if (!tooLarge("public_methods", methods, publicLimits.bytes)) {
-    const parsed = parsePublicMethods(methods);
-    const mistakes = "mistakes" in parsed ? parsed.mistakes : misspeltVariables(methods);
-    for (const mistake of mistakes.slice(0, 50)) wrong.add("public_methods", mistake);
-  }
-  tooLarge("fields", further, maxFieldsLength);
 }
 
 async function changed(
@@ -554,5 +393,3 @@ export async function restoreDb(at: DbAt & { readonly caller: Caller }, id: stri
   for (const one of [row, ...others]) await forget(at, account.id, one);
   return row;
 }
-
-const isSameJson = (one: unknown, other: unknown) => JSON.stringify(one) === JSON.stringify(other);

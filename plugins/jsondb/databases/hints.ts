@@ -1,8 +1,13 @@
 /** Hints about names in a saved `schema` and `public_methods` that have no effect. */
 import { isObject, misspeltNames, unknownNames } from "platform";
 import { unitKinds, type Accounts } from "../../accounts/api.ts";
+import type { Viewer } from "../access/reach.ts";
+import { linksTo, targetOf, type LinkContext } from "../links/links.ts";
+import { linkingField } from "../links/rollups.ts";
 import { ownFields } from "./columns.ts";
+import type { Database } from "./database.ts";
 import type { DbRow } from "./fields.ts";
+import type { Rollup } from "./kinds.ts";
 import { isOperation, isVariable, noVariable, operationParams, variablesIn, type Operation } from "./public-methods.ts";
 import { parseSchema, schemaHints, type Schema } from "./schema.ts";
 
@@ -148,4 +153,47 @@ export function misspeltVariables(value: unknown): string[] {
 
 function own(value: Data, key: string): unknown {
   return Object.hasOwn(value, key) ? value[key] : undefined;
+}
+
+// Links and rollups that lead to nothing: said where they are saved, for tables may be made in any order. behaviour B.7.31.
+
+const mostHints = 20;
+
+/** Databases that do not open for the viewer, and what is hidden in others, are as if they were not there. */
+export async function linkHints(ctx: LinkContext, db: Database, viewer: Viewer | undefined): Promise<string[]> {
+  const hints: string[] = [];
+  const opened = async (key: string) =>
+    linksTo(db, { db: key }) ? db : targetOf(ctx, db.accountId, { db: key }, viewer);
+  for (const [name, { fields }] of db.schema.tables)
+    for (const [field, { link, rollup }] of fields) {
+      const key = link?.db ?? rollup?.db;
+      // Bounded, because what is not there is looked up each time.
+      if (key === undefined || hints.length >= mostHints) continue;
+      const target = await opened(key);
+      const fault = !target
+        ? `there is no database "${key}"`
+        : link
+          ? tableFault(target, link.table)
+          : rollup && rollupFault(db, target, rollup);
+      const place = `schema.${name === "" ? "" : `tables.${name}.`}fields.${field}.${link ? "link" : "rollup"}`;
+      if (fault !== undefined) hints.push(`${place}: ${fault}`);
+    }
+  return hints;
+}
+
+function tableFault({ code, schema }: Database, table: string | undefined): string | undefined {
+  if (table === undefined || (schema.multiTable && schema.tables.has(table))) return undefined;
+  return `${code} has no table "${table}"`;
+}
+
+function rollupFault(db: Database, source: Database, { link, field }: Rollup): string | undefined {
+  const { tableName, name } = linkingField(source, link);
+  if (source.schema.multiTable && tableName === "")
+    return `${source.code} has tables: name one, as ${source.code}.table.field`;
+  const fields = source.schema.tables.get(tableName)?.fields;
+  if (!fields) return `${source.code} has no table "${tableName}"`;
+  const back = fields.get(name);
+  if (!back) return `${source.code} has no field "${link}"`;
+  if (!back.link || !linksTo(db, back.link)) return `"${link}" of ${source.code} is no link to ${db.code}`;
+  return field === undefined || fields.has(field) ? undefined : `${source.code} has no field "${field}" there`;
 }
