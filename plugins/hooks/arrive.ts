@@ -13,11 +13,8 @@ import {
   tooLarge,
   tooMany,
   uuidv7,
-  type BaseContext,
-  type Cache,
-  type RequestInput,
-  type Tx,
 } from "platform";
+import type { BaseContext, Cache, RequestInput, Tx } from "platform";
 import type { Flows } from "../flows/api.ts";
 import type { HookRow } from "./hook.ts";
 import { secretHeader, verify, type Message, type Verdict } from "./schemes.ts";

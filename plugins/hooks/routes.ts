@@ -15,9 +15,8 @@ import {
   text,
   Type,
   uuidOf,
-  type Caller,
-  type Route,
 } from "platform";
+import type { Caller, Route } from "platform";
 import { arrive, bytesOf, hookAt, replay, type Hooks } from "./arrive.ts";
 import { Hook, maxBodyBytes } from "./hook.ts";
 import { isSame } from "./schemes.ts";

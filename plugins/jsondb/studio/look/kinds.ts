@@ -193,3 +193,20 @@ export function fieldsFor<T extends Labelled>(view: string, fields: readonly T[]
     return view === "gallery" && kind === "file";
   });
 }
+
+const ofKind: Partial<Record<Kind, readonly ["earliest", "latest"] | readonly ["smallest", "largest"]>> = {
+  date: ["earliest", "latest"],
+  datetime: ["earliest", "latest"],
+  time: ["earliest", "latest"],
+  number: ["smallest", "largest"],
+  money: ["smallest", "largest"],
+  percent: ["smallest", "largest"],
+  rating: ["smallest", "largest"],
+  rollup: ["smallest", "largest"],
+};
+
+export function sortWords(
+  kind: Kind,
+): readonly ["earliest" | "smallest" | "sortUpText", "latest" | "largest" | "sortDownText"] {
+  return ofKind[kind] ?? ["sortUpText", "sortDownText"];
+}
