@@ -43,7 +43,7 @@ const fields = {
       "Ten, którym podpisuje druga usługa.",
       "Das, mit dem der andere Dienst signiert.",
     ],
-    body: field.line(1000),
+    body: field.when(field.line(1000), { scheme: ["", ...schemes.filter((scheme) => scheme !== "none")] }),
     place: (id) => `hook:${id}:secret`,
     info: (given) => (given.length < 20 ? "…" : `…${given.slice(-4)}`),
     example: "whsec_bWFkZSB1cCBmb3IgdGhlIGV4YW1wbGU=",

@@ -63,7 +63,11 @@ const example = {
 
 /** behaviour B.9. */
 export function hookRoutes(ctx: Hooks): Route[] {
-  return [...Object.values(resourceRoutes(Hook, ctx)), ...arrivalRoutes(ctx), ...openRoutes(ctx)];
+  return [
+    ...Object.values(resourceRoutes(Hook, ctx, { forms: { needs: [["secret"]] } })),
+    ...arrivalRoutes(ctx),
+    ...openRoutes(ctx),
+  ];
 }
 
 /** What other services call. */

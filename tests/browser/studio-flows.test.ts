@@ -234,6 +234,31 @@ test("what becomes paid is sent to an address that is typed in the step; why it 
   expect(serious(faults)).toEqual([]);
 });
 
+test("a message of another service starts a flow, at the address that its start shows", async () => {
+  await using opened = await studio.signedIn({ at: "/studio/flows/new" });
+  const { page, faults } = opened;
+  await page.getByRole("radio", { name: "A message from another service" }).check();
+  await page.getByLabel("Who sends").fill("Shop orders");
+  await page.getByLabel("How it signs").selectOption("token");
+  await button(page, "Make a secret").click();
+  const secret = (await page.getByRole("main").locator("code").textContent()) ?? "";
+  await page.getByRole("button", { name: "Go on" }).click();
+  await heading(page, "A message from Shop orders arrives");
+  await button(page, "Publish and switch on").click();
+  await page.getByText("Live", { exact: true }).waitFor();
+  await page.getByText("A message from Shop orders arrives").last().click();
+  const url = (await panel(page).locator("code").textContent()) ?? "";
+  const headers = { authorization: `Bearer ${secret}`, "content-type": "application/json" };
+  const sent = await fetch(`${app.origin}${new URL(url).pathname}`, { method: "POST", body: '{"order":7}', headers });
+  expect(sent.status).toBe(200);
+  const [run] = await eventually(async () => {
+    const runs = (await app.get("/connect/flow_processes.json?started_by=hook&status=finished")).json;
+    return runs.length === 1 && runs;
+  }, "the run of the message");
+  expect(run.input).toMatchObject({ kind: "hook", body: { order: 7 } });
+  expect(serious(faults)).toEqual([]);
+});
+
 test("a step is moved, nested, duplicated and deleted with nothing but the keyboard", async () => {
   const step = (name: string) => ({ type: "mutation", set: { [name]: 1 } });
   await flow("keys", [step("a"), { type: "if", condition: "a == 1", then: [step("b")] }, step("c")]);

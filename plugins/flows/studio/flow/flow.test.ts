@@ -43,6 +43,8 @@ const orders: Start = {
   schedule: "",
   timezone: "",
   next: "",
+  given: {},
+  url: "",
 };
 /** A step that is told apart by its name. */
 const named = (name: string, inside: object = {}) => ({ type: "mutation", set: { [name]: 1 }, ...inside });

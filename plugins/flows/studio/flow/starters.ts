@@ -5,7 +5,7 @@ import type { Program } from "./program/tree.ts";
 
 type Language = "en" | "pl" | "de";
 /** How a flow is started, as the page of a new one asks. */
-export type Way = "record" | "form" | "time" | "event" | "asked";
+export type Way = "record" | "form" | "time" | "message" | "event" | "asked";
 
 export interface Starter {
   readonly id: "empty" | "message" | "doubles" | "stamp" | "report" | "late" | "greeting" | "decision" | "loop";

@@ -2,6 +2,7 @@
 import {
   bodyOf,
   cronStart,
+  hookStart,
   isMap,
   isWhole,
   KeptDraft,
@@ -10,12 +11,12 @@ import {
   request,
   same,
   session,
+  startOf,
+  startPaths,
   webhookStart,
   type Start,
 } from "studio";
 import { rowsAt } from "./program/codes.svelte.ts";
-
-const paths = { webhook: "/account/webhooks", cron: "/account/crons" } as const;
 
 export class Starts {
   private stored = $state.raw<readonly Start[]>([]);
@@ -34,13 +35,15 @@ export class Starts {
   }
 
   async load(code: string): Promise<void> {
-    const [webhooks, crons] = await Promise.all([
+    const [webhooks, crons, hooks] = await Promise.all([
       session.may("webhooks") ? rowsAt("/account/webhooks.json?target_kind=flow&limit=1000") : [],
       session.may("crons")
         ? rowsAt(`/account/crons.json?${new URLSearchParams({ target_code: code, limit: "1000" })}`)
         : [],
+      rowsAt(`/connect/hooks.json?${new URLSearchParams({ flow_code: code, limit: "1000" })}`),
     ]);
-    this.stored = [...webhooks.filter((row) => row["target_code"] === code).map(webhookStart), ...crons.map(cronStart)];
+    const ours = webhooks.filter((row) => row["target_code"] === code);
+    this.stored = [...ours.map(webhookStart), ...crons.map(cronStart), ...hooks.map(hookStart)];
     const kept = this.draft.take()["starts"];
     if (typeof kept === "string" && !this.wanted) this.wanted = read(kept);
     this.isLoaded = true;
@@ -85,8 +88,8 @@ export class Starts {
   /** All on or all off, as they are stored; what is being changed stays so. */
   async flip(active: boolean): Promise<void> {
     for (const { key, kind, id } of this.stored) {
-      const { json } = await request("PATCH", `${paths[kind]}/${id}.json`, { body: { [kind]: { active } } });
-      const { next } = startOf(kind, json);
+      const { json } = await request("PATCH", `${startPaths[kind]}/${id}.json`, { body: { [kind]: { active } } });
+      const { next } = startOf(kind, isMap(json) ? json : {});
       const flipped = (all: readonly Start[]) =>
         all.map((start) => (start.key === key ? { ...start, active, next } : start));
       this.stored = flipped(this.stored);
@@ -106,7 +109,7 @@ export class Starts {
     };
     const kept = new Set(this.all.map(({ key }) => key));
     for (const { key, kind, id } of this.stored.filter((start) => !kept.has(start.key)))
-      await attempt(key, () => request("DELETE", `${paths[kind]}/${id}.json`));
+      await attempt(key, () => request("DELETE", `${startPaths[kind]}/${id}.json`));
     const before = new Map(this.stored.map((start) => [start.key, start]));
     const next: Start[] = [];
     for (const start of this.all) {
@@ -114,12 +117,12 @@ export class Starts {
       const old = before.get(start.key);
       if (!old || !same(old, start) || start.active !== active)
         await attempt(start.key, async () => {
-          const path = paths[start.kind];
+          const path = startPaths[start.kind];
           const body = bodyOf(start, code, active);
           const { json } = old
             ? await request("PATCH", `${path}/${start.id}.json`, { body })
             : await request("POST", `${path}.json`, { body });
-          now = startOf(start.kind, json);
+          now = startOf(start.kind, isMap(json) ? json : {});
         });
       next.push(now);
     }
@@ -129,10 +132,6 @@ export class Starts {
     if (!this.isChanged) this.draft.forget();
     return Object.keys(problems).length === 0;
   }
-}
-
-function startOf(kind: Start["kind"], json: unknown): Start {
-  return (kind === "cron" ? cronStart : webhookStart)(isMap(json) ? json : {});
 }
 
 function read(kept: string): readonly Start[] | undefined {

@@ -6,9 +6,11 @@ type Row = Readonly<Record<string, unknown>>;
 
 export const ofRecords = "Core::Record";
 
-/** What a flow is given by one of these. `latest`: the record that a webhook might tell of. */
+/** What a flow is given by one of these. `latest`: the record that a webhook might tell of, or what a hook has got. */
 export function sampleOf({ kind, id, source, event, db, table }: Start, latest: Row | undefined): Row {
   if (kind === "cron") return { kind, cron_id: Number(id) };
+  if (kind === "hook")
+    return { kind, hook_id: Number(id), id: "", message_id: null, headers: {}, query: {}, body: {}, ...latest };
   const { data, ...rest } = latest ?? { data: {} };
   const about = db === "" ? {} : { db_code: db, table_name: table === "" ? null : table };
   return { kind, source_type: source, event, data: { ...(isMap(data) ? data : {}), ...about, ...rest } };

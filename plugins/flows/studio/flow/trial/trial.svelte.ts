@@ -101,6 +101,9 @@ export class Trial {
   private async samplesOf(start: Start, codes: Codes): Promise<Sample[]> {
     if (start.kind === "cron")
       return [{ id: start.key, title: text.time(Date.now()), input: sampleOf(start, undefined) }];
+    // What has arrived already is among the runs.
+    if (start.kind === "hook")
+      return [{ id: start.key, title: text.time(Date.now()), input: sampleOf(start, undefined) }];
     if (start.db === "" || !session.may("dbs")) return [];
     const path = `/core/dbs/${encodeURIComponent(start.db)}/records.json`;
     const query = new URLSearchParams({ limit: "5", ...(start.table !== "" && { table_name: start.table }) });

@@ -16,8 +16,13 @@ import {
 import type { Language } from "../../state/text.svelte.ts";
 import { offsetOf, type CodeLanguage, type CodeWord, type Fault } from "./faults.ts";
 import { languageSupport } from "./languages.ts";
-import { phrasesIn } from "./phrases.ts";
+import de from "./text/de.json" with { type: "json" };
+import en from "./text/en.json" with { type: "json" };
+import pl from "./text/pl.json" with { type: "json" };
 import { theme } from "./theme.ts";
+
+/** What the editor itself says, in the languages of the Studio. */
+const phrases = { en, pl, de } as const;
 
 /** What may change while the editor stands. */
 export interface CodeState {
@@ -169,7 +174,7 @@ function basics(language: Language): Extension {
   const nonce = document.querySelector<HTMLScriptElement>("script[nonce]")?.nonce ?? "";
   return [
     EditorView.cspNonce.of(nonce),
-    phrasesIn(language),
+    EditorState.phrases.of(phrases[language]),
     theme,
     lineNumbers(),
     highlightActiveLine(),

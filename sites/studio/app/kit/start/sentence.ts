@@ -11,6 +11,7 @@ import { say } from "./words.ts";
 /** `A record of Orders is added`, `Every day at 08:00`, `User: deleted`. `anyTable`: no table is all of them. */
 export function sentenceOf(start: Start, tables: Pick<Tables, "table" | "fieldsOf">, anyTable = false): string {
   if (start.kind === "cron") return scheduleSentence(start.schedule);
+  if (start.kind === "hook") return say("messageArrives", { name: start.given["name"]?.trim() || "…" });
   const table = start.db === "" ? say("anyTable") : (tables.table(start.db, start.table)?.label ?? start.db);
   if (start.source !== ofRecords)
     return start.source === ""

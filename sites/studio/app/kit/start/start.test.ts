@@ -5,6 +5,7 @@ import {
   bodyOf,
   cronStart,
   furtherOf,
+  hookStart,
   isWhole,
   newStart,
   nextOf,
@@ -31,6 +32,31 @@ describe("a start", () => {
     });
     const cron = { id: 7, schedule: "0 7 * * *", timezone: "Europe/Warsaw", active: false };
     expect(cronStart(cron)).toMatchObject({ key: "cron 7", id: "7", schedule: "0 7 * * *", active: false });
+    const stored = {
+      id: 4,
+      name: "Shop",
+      scheme: "github",
+      secret_info: "…abcd",
+      header: null,
+      active: true,
+      url: "https://x/hooks/1",
+    };
+    expect(hookStart(stored)).toMatchObject({
+      key: "hook 4",
+      url: "https://x/hooks/1",
+      given: { name: "Shop", secret: "" },
+    });
+    // A secret that was not typed again stays; none is sent where nothing signs.
+    const sent = (given: object, id = "") =>
+      Object(bodyOf(newStart("hook", 1, { id, given: { name: "Shop", ...given } }), "intake", true));
+    expect(sent({ scheme: "github" }, "4").hook).not.toHaveProperty("secret");
+    expect(sent({ scheme: "github", secret: "s" }, "4").hook).toMatchObject({ secret: "s", flow_code: "intake" });
+    expect(sent({ scheme: "none", secret: "" }, "4").hook).toMatchObject({ secret: null, header: null });
+    expect(
+      [{ name: "Shop" }, { name: "Shop", secret: "s" }, { name: "Shop", scheme: "none" }].map((given) =>
+        isWhole(newStart("hook", 1, { given })),
+      ),
+    ).toEqual([false, true, true]);
     expect([orders, newStart("webhook", 1), newStart("cron", 1, { schedule: " " })].map(isWhole)).toEqual([
       true,
       false,

@@ -3,11 +3,18 @@ import { isMap, textOf } from "../../resources/values.ts";
 
 type Row = Readonly<Record<string, unknown>>;
 
-/** A webhook or a cron, and what it leads to. */
+/** Where each kind is stored. */
+export const startPaths = {
+  webhook: "/account/webhooks",
+  cron: "/account/crons",
+  hook: "/connect/hooks",
+} as const;
+
+/** A webhook, a cron or a hook, and what it leads to. */
 export interface Start {
   /** `webhook 7`, `cron 3`; of one that is not stored yet `new 1`. */
   readonly key: string;
-  readonly kind: "webhook" | "cron";
+  readonly kind: keyof typeof startPaths;
   readonly id: string;
   readonly active: boolean;
   /** Why the server has switched it off; "" if it has not. */
@@ -27,7 +34,13 @@ export interface Start {
   readonly timezone: string;
   /** When it is due next, as it is stored; "" if it is off or being changed. */
   readonly next: string;
+  /** Of a hook: what its form holds, and the address that it has once it is stored. */
+  readonly given: Readonly<Record<string, string>>;
+  readonly url: string;
 }
+
+/** What the form of a hook asks for here. */
+export const hookFields = ["name", "scheme", "secret", "header", "id_header"] as const;
 
 export const ofRecords = "Core::Record";
 
@@ -47,6 +60,8 @@ export function newStart(kind: Start["kind"], number: number, given: Partial<Sta
     schedule: kind === "cron" ? "0 8 * * *" : "",
     timezone: "",
     next: "",
+    given: kind === "hook" ? { scheme: "standard" } : {},
+    url: "",
     ...given,
   };
 }
@@ -85,6 +100,22 @@ export function cronStart(row: Row): Start {
   };
 }
 
+export function hookStart(row: Row): Start {
+  const id = textOf(row["id"]);
+  return {
+    ...newStart("hook", 0),
+    key: `hook ${id}`,
+    id,
+    active: row["active"] === true,
+    given: Object.fromEntries(hookFields.map((name) => [name, textOf(row[name])])),
+    url: textOf(row["url"]),
+  };
+}
+
+/** As it is stored. */
+export const startOf = (kind: Start["kind"], row: Row) =>
+  ({ webhook: webhookStart, cron: cronStart, hook: hookStart })[kind](row);
+
 /** What is sent to store it. */
 export function bodyOf(start: Start, code: string, active: boolean): Row {
   if (start.kind === "cron")
@@ -97,6 +128,21 @@ export function bodyOf(start: Start, code: string, active: boolean): Row {
         active,
       },
     };
+  if (start.kind === "hook") {
+    const { secret = "", header = "", id_header = "", ...rest } = start.given;
+    // A secret that is not typed again stays.
+    const kept = start.id !== "" && secret === "" && rest["scheme"] !== "none";
+    return {
+      hook: {
+        ...rest,
+        ...(!kept && { secret: secret || null }),
+        header: header || null,
+        id_header: id_header || null,
+        flow_code: code,
+        active,
+      },
+    };
+  }
   const { source: source_type, event: kind } = start;
   return {
     webhook: {
@@ -134,8 +180,10 @@ export function furtherOf(start: Start): Row {
   return Object.fromEntries(Object.entries(start.filter).filter(([name]) => name !== becomes));
 }
 
-/** Whether it says what it waits for: a table of records, a model, a time. */
-export function isWhole({ kind, source, event, db, schedule }: Start): boolean {
+/** Whether it says what it waits for: a table of records, a model, a time, a sender. */
+export function isWhole({ kind, id, source, event, db, schedule, given }: Start): boolean {
+  if (kind === "hook")
+    return Boolean(given["name"]?.trim()) && (id !== "" || given["scheme"] === "none" || Boolean(given["secret"]));
   return kind === "cron"
     ? schedule.trim() !== ""
     : source !== "" && event !== "" && (source !== ofRecords || db !== "");
