@@ -1,6 +1,6 @@
 /** The library of media files in Chromium. */
 import { afterAll, beforeAll, expect, test } from "bun:test";
-import { png } from "../fixtures/media-files.ts";
+import { drawn, png } from "../fixtures/media-files.ts";
 import { startStudio, type Studio } from "./studio-fixture.ts";
 
 let studio: Studio;
@@ -28,7 +28,7 @@ test("files are uploaded in parts, found by folder, and get their texts", async 
   await page.getByText("seen by everybody who has its link").waitFor();
   const film = Buffer.alloc(5_500_000, 7);
   await file.setInputFiles([
-    { name: "anna.png", mimeType: "image/png", buffer: Buffer.from(png(200, 100)) },
+    { name: "anna.png", mimeType: "image/png", buffer: await drawn(200, 100) },
     { name: "film.bin", mimeType: "application/octet-stream", buffer: film },
   ]);
   await page.getByRole("region", { name: "Uploads" }).getByText("uploaded").nth(1).waitFor();

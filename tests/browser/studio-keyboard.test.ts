@@ -34,6 +34,7 @@ test("the first day: a database, an import, visitors, an app, a tile, a token, a
   // A database with a number beside the name. Tab leads to the menu, its arrows to an entry.
   await keys.tabTo("link", "Home");
   const databases = page.getByRole("navigation", { name: "Menu" }).getByRole("link", { name: "Data", exact: true });
+  await databases.waitFor();
   for (let at = 0; at < 6 && !(await hasFocus(databases)); at++) await keys.press("ArrowDown");
   await keys.press("Enter");
   await arrived("Tables");

@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import type { Page } from "playwright-core";
 import { eventually, person, type TestApp } from "../harness.ts";
-import { png } from "../fixtures/media-files.ts";
+import { drawn } from "../fixtures/media-files.ts";
 import { startStudio, type Studio } from "./studio-fixture.ts";
 
 let studio: Studio;
@@ -281,13 +281,18 @@ test("one picture is one file, shown small", async () => {
   await panel.getByRole("button", { name: "1 more field" }).click();
   await panel.getByRole("button", { name: "Picture", exact: true }).click();
   const choose = panel.locator("input[type=file]");
+  const edit = panel.getByRole("button", { name: "Edit Picture" });
   for (const name of ["first.png", "second.png"]) {
-    await choose.setInputFiles({ name, mimeType: "image/png", buffer: Buffer.from(png(200, 100)) });
+    if (name === "second.png") await edit.click();
+    await choose.setInputFiles({ name, mimeType: "image/png", buffer: await drawn(200, 100) });
     await panel.getByRole("link", { name }).waitFor();
-    if ((await choose.count()) === 0) await panel.getByRole("button", { name: "Edit Picture" }).click();
+    // The input stays until the record is saved.
+    await edit.waitFor();
   }
-  const picture = await eventually(async () => (await stored("teas", id)).picture);
+  const { picture } = await stored("teas", id);
   const { json } = await app.get(`/core/media/${picture}.json`);
-  expect(json.name).toBe("second.png");
-  expect(await panel.locator("img").getAttribute("src")).toBe(`/media/${picture}/w/160.webp`);
+  expect(json).toMatchObject({ name: "second.png", is_public: false });
+  const small = panel.locator(`img[src="/media/${picture}/w/160.webp"]`);
+  await eventually(() => small.evaluate((image: HTMLImageElement) => image.naturalWidth === 160));
+  expect(await panel.locator("img").count()).toBe(1);
 });
