@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { eventually, otherAccount, person, startTestApp, type TestApp } from "../../tests/harness.ts";
+import { sampleOf } from "./studio/sending.ts";
 
 let app: TestApp;
 beforeAll(async () => {
@@ -220,4 +221,21 @@ describe("who may what", () => {
     expect((await send(hook.path, "{}")).status).toBe(404);
     expect(await app.sql`select from hook_arrivals where hook_id = ${hook.id}`).toHaveLength(0);
   });
+});
+
+const whsec = `whsec_${Buffer.from("twenty-four bytes \0\n\xff of", "latin1").toString("base64")}`;
+test.each([
+  { scheme: "standard", secret: whsec },
+  { scheme: "github", secret: "g" },
+  { scheme: "hmac", secret: "s" },
+  { scheme: "hmac", secret: "s", algorithm: "sha512", encoding: "base64", header: "X-Sign", id_header: "X-Id" },
+  { scheme: "token", secret: "s" },
+  { scheme: "token", secret: "s", header: "X-Token" },
+  { scheme: "none", secret: undefined },
+])("the sample for the shell that the Studio shows is accepted: %j", async (fields) => {
+  const hook = await make(fields);
+  const sample = sampleOf(hook, fields.secret ?? "") ?? "";
+  const shell = Bun.spawn(["sh", "-c", sample.replace(new URL(hook.url).origin, app.origin)], { stderr: "pipe" });
+  expect(JSON.parse(await new Response(shell.stdout).text())).toEqual({ id: expect.any(String) });
+  expect(await inputs(hook)).toMatchObject([{ body: { order: 7 } }]);
 });

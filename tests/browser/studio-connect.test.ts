@@ -285,6 +285,7 @@ test("an incoming webhook gets a secret and an address, and what it refused is r
   const { page, faults } = opened;
   await page.getByLabel("Name", { exact: true }).fill("Shop orders");
   await page.getByLabel("Flow", { exact: true }).selectOption("intake");
+  expect(await page.getByLabel("How it signs").locator("option").allTextContents()).not.toContain("None");
   await page.getByLabel("How it signs").selectOption("token");
   await save(page);
   await page.getByText("can't be blank: without it anybody could send").waitFor();
@@ -293,6 +294,9 @@ test("an incoming webhook gets a secret and an address, and what it refused is r
   await save(page);
   await heading(page, "Shop orders");
   const url = (await page.getByRole("region", { name: "Its address" }).locator("code").textContent()) ?? "";
+  const how = page.getByRole("region", { name: "How to send" });
+  await how.getByText(`Authorization: Bearer $secret`).waitFor();
+  expect(await how.locator("pre").textContent()).toContain(`secret='${made}'`);
   const send = (token: string) =>
     fetch(`${app.origin}${new URL(url).pathname}`, { method: "POST", body: "x", headers: { authorization: token } });
   expect([(await send("another")).status, (await send(made)).status]).toEqual([401, 200]);
@@ -300,12 +304,16 @@ test("an incoming webhook gets a secret and an address, and what it refused is r
   await arrivals.getByText("Started a run").waitFor();
   await arrivals.getByText("the token is another one").waitFor();
   const started = arrivals.getByRole("listitem").filter({ hasText: "Started a run" });
-  await started.getByRole("button", { name: /^Replay/ }).click();
+  await started.getByRole("button", { name: /^Start again/ }).click();
   await arrivals.getByText("sent again from here").waitFor();
   await arrivals.getByRole("button", { name: "Refused" }).click();
   await eventually(async () => (await arrivals.getByRole("listitem").count()) === 1);
   await arrivals.getByRole("button", { name: /^Replay/ }).click();
   await page.getByText("was not kept").waitFor();
+  expect(await page.getByText("Its flow is off").count()).toBe(0);
+  expect((await app.patch("/connect/flows/intake.json", { flow: { active: false } })).status).toBe(200);
+  await page.reload();
+  await page.getByText("Its flow is off: messages start nothing.").waitFor();
   expect(serious(faults)).toEqual([]);
 });
 
