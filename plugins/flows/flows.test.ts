@@ -158,7 +158,8 @@ test("a connector's refusal ends the process, named; its secret is nowhere", asy
   const code = await flow([call({ id: "send" }), set({ never: 1 })]);
   const done = await ended((await start(code)).id);
   expect(done).toMatchObject({ status: "error", error: "the remote answered 418" });
-  expect(done.steps).toMatchObject([{ id: "send", status: "error", error: "the remote answered 418" }]);
+  const output = { echo: "Bearer [secret]" };
+  expect(done.steps).toMatchObject([{ id: "send", status: "error", error: "the remote answered 418", output }]);
   remote.answer = ({ headers }) => Response.json({ echo: headers.get("authorization") });
   const echoed = await ended((await start(await flow([call({ as: "x" })]))).id);
   expect(echoed.steps[0].output).toEqual({ echo: "Bearer [secret]" });

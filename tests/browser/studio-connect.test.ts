@@ -265,8 +265,6 @@ test("a cron is made for a flow chosen by name, tells its next times in the acco
       .waitFor();
   await page.getByRole("link", { name: "Open: nightly" }).waitFor();
   await page.getByRole("button", { name: "Run" }).click();
-  const dialog = page.getByRole("dialog", { name: "Run" });
-  await dialog.locator('a[href*="/connect/processes/"]').click();
   await heading(page, /^Run /);
   await page.getByRole("link", { name: "nightly", exact: true }).first().click();
   await heading(page, "Nightly");
@@ -296,7 +294,7 @@ test("an incoming webhook gets a secret and an address, and what it refused is r
   const url = (await page.getByRole("region", { name: "Its address" }).locator("code").textContent()) ?? "";
   const how = page.getByRole("region", { name: "How to send" });
   await how.getByText(`Authorization: Bearer $secret`).waitFor();
-  expect(await how.locator("pre").textContent()).toContain(`secret='${made}'`);
+  expect(await how.locator("pre").textContent()).toContain("secret='<secret>'");
   const send = (token: string) =>
     fetch(`${app.origin}${new URL(url).pathname}`, { method: "POST", body: "x", headers: { authorization: token } });
   expect([(await send("another")).status, (await send(made)).status]).toEqual([401, 200]);

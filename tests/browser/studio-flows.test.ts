@@ -223,10 +223,19 @@ test("what becomes paid is sent to an address that is typed in the step; why it 
   await page.getByRole("link", { name: "Runs", exact: true }).last().click();
   await page.getByRole("list", { name: "Runs" }).getByRole("link", { name: /^S-1/ }).click();
   await page.getByRole("heading", { name: "Failed at step 1" }).waitFor();
+  await page.locator("li details[open]").getByText("no", { exact: true }).waitFor();
+  expect(await page.getByText("with the steps that the run began with").count()).toBe(0);
   await page.locator("li details[open]").getByText(`POST ${remote.url}/paid`).waitFor();
   isUp = true;
   await button(page, "Retry from step 1").click();
   await page.getByRole("heading", { name: "Went well" }).waitFor();
+  // The list beside it and the menu say so too.
+  await page
+    .getByRole("list", { name: "Runs" })
+    .getByRole("link", { name: /Went well/ })
+    .waitFor();
+  const inMenu = page.getByRole("navigation").getByRole("link", { name: /^Sales: paid/ });
+  await inMenu.getByText(/failed/i).waitFor({ state: "detached" });
   expect(remote.at("/paid").map(({ body }) => JSON.parse(body))).toEqual([
     { number: "S-1", total: 12 },
     { number: "S-1", total: 12 },

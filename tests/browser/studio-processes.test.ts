@@ -166,7 +166,8 @@ test("a cron says in words and times what is typed, starts its flow, and is swit
   const runs = page.getByRole("region", { name: "Its latest runs" });
   await runs.getByText("It has started nothing yet.").waitFor();
   await page.getByRole("button", { name: "Run", exact: true }).click();
-  await page.getByRole("dialog", { name: "Run" }).getByRole("button", { name: "Close" }).click();
+  await page.getByRole("heading", { level: 1, name: /^Run / }).waitFor();
+  await page.goBack();
   await runs.getByText("Went well").waitFor();
   await shot(page, "cron");
 

@@ -194,7 +194,7 @@ function recover(tools: Tools, thread: Thread, fault: StepFault): boolean {
     return true;
   }
   const frame = frames[innermost(frames)];
-  tools.journal.record(frame, "error", null, fault.message);
+  tools.journal.record(frame, "error", fault.data, fault.message);
   if (frame?.kind === "block") frame.running = frame.waiting = undefined;
   return false;
 }

@@ -25,7 +25,7 @@ import { maxPerRange, redeliver, redeliverRange } from "./redeliver.ts";
 const RangeInput = Type.Object({
   from: field.name(64),
   to: Type.Optional(field.line(64)),
-  status: Type.Optional(field.oneOf(["failed", "delivered"])),
+  status: Type.Optional(field.oneOf(["failed", "delivered", "pending"])),
 });
 
 export const deliveryExample = {
@@ -124,7 +124,7 @@ export function deliveryRoutes(webhooks: Webhooks): Route[] {
       "/account/webhooks/:id/redeliver",
       {
         summary: "Send the deliveries of a time range again",
-        description: `Chosen by the time they were made. \`status\` defaults to failed, \`to\` to now. At most ${maxPerRange} at a time: while \`more\` is true, call again.`,
+        description: `Chosen by the time they were made. \`status\` defaults to failed, \`to\` to now; \`pending\`: those that wait for another attempt. At most ${maxPerRange} at a time: while \`more\` is true, call again.`,
         access,
         when: { active: ["true"] },
         body: { schema: RangeInput },

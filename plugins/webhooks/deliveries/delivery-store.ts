@@ -31,7 +31,7 @@ export interface SentDelivery extends Omit<DeliveryRow, "id" | "attempts" | "nex
 export interface DeliveryRange {
   readonly from: Date;
   readonly to: Date;
-  readonly status: "delivered" | "failed";
+  readonly status: DeliveryStatus;
   readonly most: number;
 }
 
@@ -171,7 +171,7 @@ export async function deliveryIdsOf(
   const rows = await tx<{ id: number }[]>`
     select id from webhook_deliveries
     where account_id = ${accountId} and webhook_id = ${webhookId} and status = ${status}
-      and created_at >= ${from} and created_at <= ${to}
+      and (status <> 'pending' or attempts > attempts_before) and created_at >= ${from} and created_at <= ${to}
     order by id limit ${most + 1}`;
   return { ids: rows.slice(0, most).map(({ id }) => id), more: rows.length > most };
 }

@@ -331,6 +331,17 @@ describe("sending again", () => {
     expect(new Set(ids(receiver.at(path))).size).toBe(1);
   });
 
+  test("a time range takes those that wait for their next attempt, each once", async () => {
+    const { kind, at, path } = await webhook();
+    answers(path, (nth) => new Response("", nth === 1 ? { status: 503, headers: { "retry-after": "600" } } : {}));
+    await change(kind, { id: 1 });
+    await eventually(async () => (await deliveries(at))[0]?.attempts === 1);
+    const range = { from: "2020-01-01T00:00:00Z", status: "pending" };
+    expect((await app.post(`${at}/redeliver.json`, range)).json).toEqual({ redelivered: 1, more: false });
+    expect((await app.post(`${at}/redeliver.json`, range)).json).toEqual({ redelivered: 0, more: false });
+    expect((await settled(at))[0]).toMatchObject({ status: "delivered", attempts: 2 });
+  });
+
   test("a time range takes those that failed, in it, of this webhook", async () => {
     const { kind, at, path } = await webhook();
     answers(path, (nth) => new Response("", { status: nth <= 12 ? 500 : 200 }));

@@ -5,7 +5,7 @@ import type { Codes } from "./program/codes.svelte.ts";
 import type { ProgramForm } from "./program/form.svelte.ts";
 import type { StepKind } from "./program/kind.ts";
 import { kindOf } from "./program/kinds.ts";
-import { storedBy } from "./program/scope.ts";
+import { ofStart, storedBy } from "./program/scope.ts";
 import { Sight } from "./program/sight.svelte.ts";
 import {
   duplicated,
@@ -191,9 +191,9 @@ export class Building {
 
   async add(kind: StepKind, type: string): Promise<void> {
     if (!this.adding) return;
-    const { form, codes, onselect } = this.parts();
+    const { form, codes, starts, onselect } = this.parts();
     const taken = rowsOf(this.program).flatMap((row) => (row.kind === "step" ? storedBy(row.step) : []));
-    const changed = inserted(this.program, this.adding, codes.begins(kind, taken, type));
+    const changed = inserted(this.program, this.adding, ofStart(codes.begins(kind, taken, type), starts.all));
     this.adding = undefined;
     form.change(changed.program);
     onselect(changed.path);

@@ -11,7 +11,7 @@ import { bodyFor, methodName, withAction } from "./connect/connecting.ts";
 import { furtherFields, pieceAt, startOf } from "./program/kind.ts";
 import { kindOf, kinds, own as ownKind } from "./program/kinds.ts";
 import { programIn, readValue, renamed, shownValue, stepsOf, withProgram } from "./program/text.ts";
-import { codesFor, completionAt, givenBy, namesAt, partsOf, valueAt } from "./program/scope.ts";
+import { codesFor, completionAt, givenBy, namesAt, ofStart, partsOf, valueAt } from "./program/scope.ts";
 import { nowhere, starters } from "./starters.ts";
 import {
   duplicated,
@@ -50,6 +50,15 @@ const orders: Start = {
 const named = (name: string, inside: object = {}) => ({ type: "mutation", set: { [name]: 1 }, ...inside });
 const [a, b, c, d] = ["a", "b", "c", "d"].map((name) => named(name));
 const branching = (inside: object) => ({ type: "if", condition: "x", ...inside });
+
+test("a new step about the start's record is about its table", () => {
+  const change = { type: "db", op: "update", db: "", id: "{{ data.id }}", data: {} };
+  expect(ofStart(change, [orders])).toEqual({ ...change, db: "orders" });
+  expect(ofStart(change, [{ ...orders, table: "lines" }])).toMatchObject({ db: "orders", table_name: "lines" });
+  expect(ofStart(change, [])).toBe(change);
+  const create = { type: "db", op: "create", db: "", data: {} };
+  expect(ofStart(create, [orders])).toBe(create);
+});
 
 describe("a move", () => {
   test.each<[string, Program, string, Direction, Program | undefined, string | undefined]>([

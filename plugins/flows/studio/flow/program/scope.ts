@@ -1,6 +1,6 @@
 /** The names that a step may use: the input, and what the steps before it have stored. Pure. */
 import type { Start } from "studio";
-import { idOf, isStep, rowsOf, spotOf, stepAt, type Program } from "./tree.ts";
+import { idOf, isStep, rowsOf, spotOf, stepAt, type Program, type Step } from "./tree.ts";
 
 export interface ScopeName {
   readonly name: string;
@@ -201,4 +201,12 @@ export function codesFor(
 
 function isOdd(text: string, sign: string): boolean {
   return text.split(sign).length % 2 === 0;
+}
+
+/** A step about the record of the start is about its table too. */
+export function ofStart(step: Step, starts: readonly Start[]): Step {
+  const { op, id, db } = step;
+  const start = starts.find((one) => one.kind === "webhook" && one.db !== "");
+  if (!start || id !== "{{ data.id }}" || db !== "") return step;
+  return { ...step, db: start.db, ...(op === "update" && start.table !== "" && { table_name: start.table }) };
 }
