@@ -91,6 +91,7 @@ async function fixtures(): Promise<Record<string, Record<string, string>>> {
     "/account/crons": {
       id: await made("/account/crons.json", { cron: { name: "Matrix", target_code: code, schedule: "0 7 * * *" } }),
     },
+    ...(await hookFixture(code)),
     "/core/dbs": { id: db, db_id: db, task_id: await importTask(db) },
     "/core/dbs/:db_id/records": {
       id: record,
@@ -182,6 +183,14 @@ async function importTask(db: string): Promise<string> {
 }
 
 /** A session of the administrator. */
+/** A hook with an arrival. */
+async function hookFixture(flow_code: string): Promise<Record<string, Record<string, string>>> {
+  const hook = { name: "Matrix", flow_code, scheme: "none" };
+  const made = (await app.post("/connect/hooks.json", { hook })).json;
+  const arrival = (await app.post(`/hooks/${made.code}`, { order: 17 }, { token: null })).json;
+  return { "/connect/hooks": { id: String(made.id), arrival_id: arrival.id }, "/hooks": { code: made.code } };
+}
+
 async function ownSession(): Promise<string> {
   await app.post("/account/session.json", { login: "admin", password: adminPassword }, { token: null });
   return String((await app.get("/account/me/sessions.json")).json[0].id);

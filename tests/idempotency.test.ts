@@ -77,6 +77,7 @@ const creates: [path: string, table: string, body: (n: string) => object][] = [
     (n) => ({ sign_in_provider: { name: n, issuer: "https://login.example.com", client_id: n } }),
   ],
   ["/account/crons.json", "crons", (n) => ({ cron: { name: n, target_code: "quick", schedule: "0 7 * * *" } })],
+  ["/connect/hooks.json", "hooks", (n) => ({ hook: { name: n, flow_code: "quick", scheme: "none" } })],
   ["/connect/connectors.json", "connectors", (n) => ({ connector: { name: n, url: "https://example.com" } })],
   ["/connect/flows.json", "flows", (n) => ({ flow: { name: n, fields: { program: [{ type: "flow", flow: n }] } } })],
   ["/connect/flows/waits/run.json?wait=0", "flow_processes", (n) => ({ n })],
@@ -137,6 +138,9 @@ test("every POST route that makes something is in the table", () => {
     "/account/me/recovery_codes",
     "/core/dbs/import/preview",
     "/core/inbox/read",
+    // They call what they are given, and store nothing.
+    "/connect/connectors/try",
+    "/connect/flow_steps/try",
     "/login",
     "/login/second_factor",
     "/logout",

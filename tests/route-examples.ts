@@ -148,6 +148,9 @@ async function others(made: ReadonlyMap<string, string>, place: Place): Promise<
   const process = async () => (await post("/connect/flows/waits/run.json?wait=0", {})).id;
   const failed = await process();
   await post(`/connect/flow_processes/${failed}/cancel.json`);
+  const open = { name: "Open", flow_code: "waits", scheme: "none", verify_token: "a word" };
+  const incoming = await post("/connect/hooks.json", { hook: open });
+  const arrival = await post(`/hooks/${incoming.code}`, { order: 17 });
   const page = (await client.get("/a/counter")).text;
   const home = { name: "Home", code: "home", path: "", locale: "pl", site_code: "acme", content: "<h1>Acme</h1>" };
   await post("/cms/pages.json", { page: home });
@@ -178,6 +181,8 @@ async function others(made: ReadonlyMap<string, string>, place: Place): Promise<
     "/connect/flows/": { id: given("/connect/flows").id, code: "weather-advice" },
     "/connect/flow_processes/": { id: failed },
     "POST /connect/flow_processes/{id}/cancel": { id: await process() },
+    "/connect/hooks/": { id: `${incoming.id}`, arrival_id: arrival.id },
+    "/hooks/": { code: incoming.code },
     "/account/webhooks/": { id: `${hook.id}`, delivery_id: `${delivery.id}` },
     "/account/me/sessions/": { id: `${session.id}` },
     "/core/apps/": { id: given("/core/apps").id, n: "1", action_name: "weather", key: "theme" },
@@ -193,7 +198,7 @@ async function others(made: ReadonlyMap<string, string>, place: Place): Promise<
     "/media/": { id: media.id, name: media.name, variant: "640.webp" },
     "/w/": { site_code: "acme", rest: "offer" },
     "/studio/": { rest: "core/prompts" },
-    "/studio/-/": { name: /\/studio\/-\/([^"]+)/.exec((await studio(place)).text)?.[1] ?? "" },
+    "/studio/-/": { name: /href="\/studio\/-\/([^"]+)"/.exec((await studio(place)).text)?.[1] ?? "" },
   };
   return { variables, ids };
 }

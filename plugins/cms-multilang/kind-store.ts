@@ -154,7 +154,7 @@ export const searching = (columns: readonly string[], searched = "names and code
   filter.searching(columns, `searches ${searched}; ${wildcards}`);
 
 export const byLocale = narrowing(
-  Type.String({ enum: [...locales, "none"], description: "none = without one" }),
+  Type.String({ enum: [...locales, "none"], "x-open": true, description: "none = without one" }),
   (sql, given) => sql`coalesce(locale, 'none') = ${given}`,
 );
 

@@ -118,6 +118,7 @@ function openRoutes(ctx: Hooks): Route[] {
           "hub.verify_token": "the hook's `verify_token`",
           "hub.challenge": "what to answer",
         },
+        asks: { "hub.mode": "subscribe", "hub.verify_token": "a word", "hub.challenge": "1158201444" },
         answers: { 200: answer.text("text/plain") },
         responses: { 200: "1158201444", 404: { error: "not found" } },
       },

@@ -183,6 +183,8 @@ export const apart: readonly (readonly [RegExp, string])[] = [
   [/^\w+ \/(a|_rt|w|media|studio)\b/, "pages and files, which ask as their viewer"],
   [/^\w+ \/cms\//, "sites: what they show of records, public methods show"],
   [/^\w+ \/connect\/connectors/, "other servers"],
+  [/^\w+ \/(connect\/)?hooks\b/, "messages of other services"],
+  [/^POST \/connect\/flow_steps\/try$/, "sends a request or a mail that the caller writes"],
   [/^(GET|POST|PATCH|DELETE) \/connect\/flows/, "programs: whoever saves one must reach what it uses"],
   [/^(POST|GET) \/connect\/flow_processes\/(events|:id\/)/, "heads of processes without data"],
 ];

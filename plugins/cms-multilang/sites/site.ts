@@ -43,7 +43,7 @@ export const Site = kindOf(
     filters: {
       q: searching(["name", "code"]),
       code: filter.exact(),
-      locale: filter.exact(Type.String({ enum: [...locales], description: "exact value" })),
+      locale: filter.exact(Type.String({ enum: [...locales], "x-open": true, description: "exact value" })),
     },
   },
 );

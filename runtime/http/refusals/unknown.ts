@@ -55,9 +55,9 @@ export function refuseUnlisted(declared: Readonly<Record<string, unknown>> = {},
   }
 }
 
-/** What a text may be, as `field.oneOf` or `enum` say it. */
+/** What a text may be, as `field.oneOf` or `enum` say it; with `x-open` others are no mistake: nothing is found by them. */
 function listedIn(schema: unknown): readonly unknown[] | undefined {
-  if (!isSchema(schema)) return undefined;
+  if (!isSchema(schema) || schema["x-open"]) return undefined;
   const { enum: values, anyOf } = schema;
   const listed: unknown = Array.isArray(anyOf) ? anyOf.map((one) => one?.const) : values;
   return Array.isArray(listed) && listed.every((one) => typeof one === "string") ? listed : undefined;
