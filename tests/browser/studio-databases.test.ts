@@ -219,6 +219,17 @@ test("a row is typed from cell to cell, and Tab takes the record that was found"
   await page.keyboard.press("Enter");
   await eventually(async () => (await stored()).total === 250);
   expect((await stored()).note).toBe("by hand");
+  // What is typed while the record is looked for goes where Tab leads.
+  await page.getByRole("button", { name: "Add a record here" }).click();
+  for (const text of ["B", "Bis", "at once"]) {
+    await page.keyboard.type(text);
+    await page.keyboard.press("Tab");
+  }
+  await page.keyboard.type("12.5");
+  await page.keyboard.press("Enter");
+  await eventually(async () => (await found("sales", "?filter[no]=B"))[0]?.total === 12.5);
+  const [bistro] = await found("firms", "?filter[name]=Bistro");
+  expect((await found("sales", "?filter[no]=B"))[0]).toMatchObject({ no: "B", firm: bistro.id, note: "at once" });
 });
 
 test("Enter goes down and Tab to the right, Esc lets Tab leave, and a new row waits for the server", async () => {
@@ -277,6 +288,91 @@ test("Enter goes down and Tab to the right, Esc lets Tab leave, and a new row wa
   await eventually(async () => (await found("tabs", "?q=Cid"))[0]?.age === 3);
   expect(await found("tabs", "?q=Cid")).toMatchObject([{ name: "Cid", city: "Graz", age: 3 }]);
   await cell(page, "Graz").waitFor();
+});
+
+test("what is typed without a pause into a new row, or on, is in its cell, however late the server answers", async () => {
+  const invoices = { fields: { number: "string", customer: "string", amount: "number", status: "string" } };
+  await database("invoices", [{ number: "A-1" }], invoices);
+  await using session = await opened("/studio/core/dbs/invoices/records");
+  const { page } = session;
+  await cell(page, "A-1").waitFor();
+  const type = async (texts: readonly string[], delay: number) => {
+    for (const [at, text] of texts.entries()) {
+      if (at > 0) await page.keyboard.press("Tab");
+      await page.keyboard.type(text, { delay });
+    }
+    await page.keyboard.press("Enter");
+  };
+  const stored = async (number: string) => (await found("invoices", `?filter[number]=${number}`))[0];
+  const add = () => page.getByRole("button", { name: "Add a record here" }).click();
+  for (const [number, delay] of [
+    ["N-1", 0],
+    ["N-2", 40],
+  ] as const) {
+    await add();
+    await type([number, "River Mill", "450.25", "open"], delay);
+    const typed = { number, customer: "River Mill", amount: 450.25, status: "open" };
+    await eventually(async () => (await stored(number))?.status === "open", number);
+    expect(await stored(number)).toMatchObject(typed);
+  }
+
+  let release: (() => void) | undefined;
+  await page.route("**/invoices/records.json", async (route) => {
+    if (route.request().method() !== "POST") return route.fallback();
+    await new Promise<void>((resolve) => (release = resolve));
+    await route.fallback();
+  });
+  await add();
+  await type(["N-3", "Old Mill", "12.50", "paid"], 0);
+  // The next row is begun before the first one is there.
+  await add();
+  await page.keyboard.type("N-4");
+  await page.keyboard.press("Tab");
+  await page.keyboard.type("New");
+  await eventually(() => release !== undefined);
+  await page.unroute("**/invoices/records.json");
+  release?.();
+  await eventually(async () => (await stored("N-3"))?.status === "paid");
+  await page.keyboard.type(" Mill");
+  await page.keyboard.press("Tab");
+  await page.keyboard.type("7");
+  await page.keyboard.press("Enter");
+  await eventually(async () => (await stored("N-4"))?.amount === 7);
+  expect(await stored("N-3")).toMatchObject({ number: "N-3", customer: "Old Mill", amount: 12.5, status: "paid" });
+  expect(await stored("N-4")).toMatchObject({ number: "N-4", customer: "New Mill", amount: 7 });
+  expect(await found("invoices")).toHaveLength(5);
+
+  // Enter goes down before the server has answered.
+  const held: (() => void)[] = [];
+  await page.route("**/records/*.json*", async (route) => {
+    await new Promise<void>((resolve) => held.push(resolve));
+    await route.fallback();
+  });
+  await cell(page, "N-1").click();
+  await page.keyboard.type("M-1");
+  await page.keyboard.press("Enter");
+  await page.keyboard.type("M-2");
+  await page.keyboard.press("Enter");
+  await eventually(() => held.length === 2);
+  await Promise.all([cell(page, "M-1").waitFor(), cell(page, "M-2").waitFor()]);
+  await page.unroute("**/records/*.json*");
+  for (const go of held) go();
+  await eventually(async () => (await stored("M-1")) && (await stored("M-2")));
+
+  // Without a connection what was typed into several rows waits for it, and a page that is left asks first.
+  await page.context().setOffline(true);
+  await cell(page, "M-1").click();
+  await page.keyboard.type("O-1");
+  await page.keyboard.press("Enter");
+  await page.keyboard.type("O-2");
+  await page.keyboard.press("Enter");
+  await Promise.all([cell(page, "O-1").waitFor(), cell(page, "O-2").waitFor()]);
+  const leaves = () => page.evaluate(() => dispatchEvent(new Event("beforeunload", { cancelable: true })));
+  expect(await leaves()).toBe(false);
+  await page.context().setOffline(false);
+  await eventually(async () => (await stored("O-1")) && (await stored("O-2")));
+  await eventually(leaves);
+  expect(session.faults.filter((fault) => !fault.includes("ERR_INTERNET_DISCONNECTED"))).toEqual([]);
 });
 
 test("a line at the end adds a record with what the filters ask for, a search acts as one types, and ? tells the keys", async () => {

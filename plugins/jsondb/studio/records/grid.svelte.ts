@@ -8,17 +8,17 @@ import type { Titles } from "../look/titles.svelte.ts";
 import { shownText } from "../look/values.ts";
 import { Many, type Sent } from "./many.svelte.ts";
 import { heightOf, paste, placeOfError, update, printTsv, readTsv, type Column, type Pasted } from "../grid.ts";
-import { ChangedMeanwhile, newId, refusalOf, type Rows } from "./rows.svelte.ts";
+import { ChangedMeanwhile, isNew, refusalOf, type Rows } from "./rows.svelte.ts";
 import { say } from "../words.ts";
 
 /** More rows than these are changed only after one has typed their number. */
 export const manyRows = 20;
 export const mostInBatch = 1000;
-/** Who goes on with Tab waits for an answer so long. */
-const patienceMs = 400;
 
 interface Editing {
   readonly id: string;
+  /** Where its row is. */
+  readonly index: number;
   readonly column: string;
   readonly text: string;
   /** The value that one began with. */
@@ -45,7 +45,6 @@ export class Grid {
   active = $state.raw<GridCell>({ row: 1, column: 1 });
   anchor = $state.raw<GridCell>({ row: 1, column: 1 });
   editing = $state.raw<Editing | undefined>();
-  saving = $state(false);
   /** Tab goes on to the next cell: from the first click or change, until Esc or the focus leaves the grid. */
   isEntering = false;
   fault = $state.raw<Fault | undefined>();
@@ -68,9 +67,10 @@ export class Grid {
     this.may = may;
     this.many = new Many(rows);
     this.table = table;
-    rows.onmade = (row) => {
-      const { editing } = this;
-      if (editing?.id === newId) this.editing = { ...editing, id: row.id, before: valueAt(row, editing.column) };
+    rows.onmade = (line, row) => {
+      const { editing, fault } = this;
+      if (editing?.id === line) this.editing = { ...editing, id: row.id, before: valueAt(row, editing.column) };
+      if (fault?.id === line) this.fault = { ...fault, id: row.id };
     };
   }
 
@@ -153,7 +153,7 @@ export class Grid {
     // Without one of them it is no longer all: then those are chosen that one can see.
     const next = new Set(this.all ? this.rows.loaded.map(({ id }) => id) : this.chosen);
     this.all = false;
-    for (const id of ids.filter((one) => one !== newId)) {
+    for (const id of ids.filter((one) => !isNew(one))) {
       if (chosen) next.add(id);
       else next.delete(id);
     }
@@ -173,12 +173,12 @@ export class Grid {
     const row = this.rows.at(index);
     const kind = this.lookOf(column)?.kind;
     // Files are chosen, and rollups reckoned, in the record.
-    if (kind === "rollup" || kind === "file" || !this.may(row?.id === newId ? "add" : "edit")) return false;
+    if (kind === "rollup" || kind === "file" || !this.may(row && isNew(row.id) ? "add" : "edit")) return false;
     if (!row || !canEditInCell(row, column, kind === "choices" || kind === "link")) return false;
     this.fault = undefined;
     this.isEntering = true;
     const before = valueAt(row, column);
-    this.editing = { id: row.id, column, text: typedText(before, language.language), before, isReplaced };
+    this.editing = { id: row.id, index, column, text: typedText(before, language.language), before, isReplaced };
     return true;
   }
 
@@ -216,51 +216,43 @@ export class Grid {
     if (this.editing) this.editing = { ...this.editing, text };
   }
 
+  /** Whether something typed is not stored yet. */
+  get isUnsaved(): boolean {
+    const { editing } = this;
+    const isTyped = editing && editing.text !== typedText(editing.before, language.language);
+    return isTyped === true || [...this.rows.changed.values()].includes("unsaved");
+  }
+
   leave(): void {
-    if (this.editing?.id === newId) this.rows.dropEmpty();
+    if (this.editing && isNew(this.editing.id)) this.rows.dropEmpty();
     this.editing = undefined;
     this.fault = undefined;
   }
 
   /**
-   * Whether it is done; else the cell says why. `goesOn`: an answer that is late, or a server that cannot be reached, holds
-   * nobody up, and what was typed stays in its cell meanwhile.
+   * Stores what was typed and leaves the cell; else, false, the cell says why. The answer holds nobody up: what was typed
+   * stays in its cell meanwhile, and what the server refuses is begun again where nothing else is being typed.
    */
-  async save(goesOn = false): Promise<boolean> {
+  save(): boolean {
     const { editing } = this;
     const row = this.rows.loaded.find(({ id }) => id === editing?.id);
     const column = this.columns.find(({ name }) => name === editing?.column);
-    if (!editing || !row || !column || this.saving) return false;
+    if (!editing || !row || !column) return false;
     const { before } = editing;
     if (editing.text === typedText(before, language.language)) return this.left();
     const result = typedValue(column.type, editing.text, before, language.language);
     if ("mistake" in result) return this.refused(editing, say(result.mistake));
-    this.saving = true;
-    const stored = this.rows.save(row.id, column.name, result.value, before);
-    try {
-      if (goesOn && !(await inTime(stored))) {
-        if (row.id !== newId) this.rows.put({ ...row, data: { ...row.data, [column.name]: result.value } }, "unsaved");
-        stored.then(
-          (saved) => this.stored(saved, { row, column, before }),
-          (error: unknown) => this.late(error, row, column),
-        );
-        return this.left();
-      }
-      this.stored(await stored, { row, column, before });
-      return this.left();
-    } catch (error) {
-      // Saved again, it replaces what the cell says.
-      if (error instanceof ChangedMeanwhile) this.editing = { ...editing, before: error.theirs };
-      if (row.id === newId && this.goOn(error, column.name)) return false;
-      return this.refused(editing, refusalOf(error, column.name));
-    } finally {
-      this.saving = false;
-    }
+    this.rows.hold(row, column.name, result.value);
+    this.rows.save(row.id, column.name, result.value, before).then(
+      (saved) => this.stored(saved, { row, column, before }),
+      (error: unknown) => this.late(error, editing, { row, column, before }),
+    );
+    return this.left();
   }
 
   /** Says what was stored, and offers to take it back. */
   private stored(saved: Row | undefined, { row, column, before }: Change): void {
-    if (!saved || row.id === newId) return;
+    if (!saved || isNew(row.id)) return;
     const undo = () =>
       void this.rows
         .save(row.id, column.name, before ?? null, valueAt(saved, column.name))
@@ -270,21 +262,32 @@ export class Grid {
     toasts.offerUndo(filledIn(say("cellSaved"), { field: look.label, value: value || "–" }), undo);
   }
 
-  /** Somebody has gone on meanwhile: what is being typed stays, and is stored together with it. */
-  private late(error: unknown, row: Row, column: Column): void {
-    if (row.id !== newId) toasts.fail(`${labelled(column).label}: ${refusalOf(error, column.name)}`);
-    else if (this.editing?.id !== newId && !this.goOn(error, column.name)) toasts.fail(error);
+  /** What is being typed stays; where it is of the same new record, that is stored together with it. */
+  private late(error: unknown, editing: Editing, { row, column, before }: Change): void {
+    const id = this.rows.idOf(row.id);
+    const isLine = isNew(id);
+    if (isLine && this.editing?.id === id) return;
+    if (this.editing || !this.isEntering) {
+      toasts.fail(`${labelled(column).label}: ${refusalOf(error, column.name)}`);
+    } else if (!isLine || !this.goOn(error, editing)) {
+      // Saved again, it replaces what the cell says.
+      const seen = error instanceof ChangedMeanwhile ? error.theirs : before;
+      const now = this.rows.loaded.find((one) => one.id === id);
+      if (now && !isLine) this.rows.put({ ...now, data: { ...now.data, [column.name]: seen } });
+      this.editing = { ...editing, id, before: seen, isReplaced: false };
+      this.moveTo({ row: editing.index + 1, column: this.columns.indexOf(column) + 1 });
+      this.refused(this.editing, refusalOf(error, column.name));
+    }
   }
 
   /** A new record lacks something else: leads there, and says what. */
-  private goOn(error: unknown, name: string): boolean {
-    const errors = error instanceof ApiError && !ownOf(error.errors, name) ? error.errors : {};
+  private goOn(error: unknown, { id, index, column: own }: Editing): boolean {
+    const errors = error instanceof ApiError && !ownOf(error.errors, own) ? error.errors : {};
     const at = this.columns.findIndex((column) => ownOf(errors, column.name));
     const column = this.columns[at]?.name;
-    const row = this.rows.count;
-    if (column === undefined || !this.edit(row - 1, column)) return false;
-    this.moveTo({ row, column: at + 1 });
-    this.fault = { id: newId, column, message: ownOf(errors, column)?.join(", ") ?? "" };
+    if (column === undefined || !this.edit(index, column)) return false;
+    this.moveTo({ row: index + 1, column: at + 1 });
+    this.fault = { id, column, message: ownOf(errors, column)?.join(", ") ?? "" };
     return true;
   }
 
@@ -399,14 +402,6 @@ export class Grid {
     if (row && this.columns.some(({ name }) => name === column)) this.fault = { id: row.id, column, message };
     else toasts.fail(`${column}: ${message}`);
   }
-}
-
-function inTime(stored: Promise<unknown>): Promise<boolean> {
-  const done = () => true;
-  return Promise.race([
-    stored.then(done, done),
-    new Promise<false>((resolve) => setTimeout(() => resolve(false), patienceMs)),
-  ]);
 }
 
 function definitionOf(column: Column | undefined): string {

@@ -99,8 +99,8 @@ export class Groups extends Rows {
     }
   }
 
-  override put(row: Row, change?: Change): boolean {
-    const isThere = super.put(row, change) || this.list.some((part) => part.put(row, change));
+  protected override place(row: Row, change: Change | undefined): boolean {
+    const isThere = super.place(row, change) || this.list.some((part) => part.put(row, change));
     if (isThere) this.mark([row.id], change);
     return isThere;
   }

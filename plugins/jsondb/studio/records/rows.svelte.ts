@@ -48,8 +48,9 @@ interface ReadPage {
 
 export type Change = "update" | "destroy" | "unsaved";
 
-/** The id of a line that the server does not have yet; its panel is that of a new record. */
+/** The panel of a new record; lines that the server does not have yet have ids that begin with it. */
 export const newId = "new";
+export const isNew = (id: string) => id.startsWith(newId);
 
 export class Rows {
   pages = $state.raw<ReadonlyMap<number, readonly Row[]>>(new Map());
@@ -110,7 +111,7 @@ export class Rows {
   /** How many match, if that is known. */
   get size(): number | undefined {
     const size = this.end ?? this.total;
-    return size === undefined ? undefined : size + this.added.filter(({ id }) => id !== newId).length;
+    return size === undefined ? undefined : size + this.added.filter(({ id }) => !isNew(id)).length;
   }
 
   protected get known(): number {
@@ -253,7 +254,7 @@ export class Rows {
   protected settle(): void {
     this.changed = new Map([...this.changed].filter(([, change]) => change === "unsaved"));
     this.fresh = 0;
-    this.added = this.added.filter(({ id }) => id === newId);
+    this.added = this.added.filter(({ id }) => isNew(id));
     this.counts.clear();
   }
 
@@ -262,8 +263,15 @@ export class Rows {
     this.stop.abort();
   }
 
-  /** Puts a record where it stands, if it is among the loaded ones. */
+  /** Puts a record where it stands, if it is among the loaded ones; what is still on its way stays in it. */
   put(row: Row, change?: Change): boolean {
+    const held = this.held.get(row.id);
+    return held && change !== "destroy"
+      ? this.place({ ...row, data: { ...row.data, ...held } }, "unsaved")
+      : this.place(row, change);
+  }
+
+  protected place(row: Row, change: Change | undefined): boolean {
     if (this.added.some(({ id }) => id === row.id)) {
       this.added = this.added.map((one) => (one.id === row.id ? row : one));
       this.mark([row.id], change);
@@ -288,19 +296,62 @@ export class Rows {
     this.changed = next;
   }
 
+  /** What was typed and is on its way, by record and field. */
+  private readonly held = new Map<string, Readonly<Record<string, unknown>>>();
+  /** The last save of each record: they run one after the other. */
+  private readonly last = new Map<string, Promise<unknown>>();
+  /** The records that lines of new ones have become. */
+  private readonly became = new Map<string, Row>();
+
+  /** Shows a value until it is saved. */
+  hold(row: Row, field: string, value: unknown): void {
+    this.held.set(row.id, { ...this.held.get(row.id), [field]: value });
+    this.put(row);
+  }
+
+  private release(id: string, field: string, value: unknown): void {
+    const { [field]: held, ...rest } = this.held.get(id) ?? {};
+    if (held !== value) return;
+    if (Object.keys(rest).length > 0) this.held.set(id, rest);
+    else this.held.delete(id);
+  }
+
+  /** The id by now of what was a line of a new record. */
+  idOf = (id: string): string => this.became.get(id)?.id ?? id;
+
   /**
    * Changes one field whose value was `seen`; gives back the record. Throws what the server says, or that somebody else
    * has changed the field since.
    */
-  async save(id: string, field: string, value: unknown, seen: unknown): Promise<Row | undefined> {
-    if (id === newId) return this.add(field, value);
+  save(id: string, field: string, value: unknown, seen: unknown): Promise<Row | undefined> {
+    const stored = (this.last.get(id) ?? Promise.resolve()).then(() => this.store(id, field, value, seen));
+    this.last.set(
+      id,
+      stored.catch(() => undefined),
+    );
+    return stored;
+  }
+
+  /** The first value of a line makes its record, with all that was typed by then; the others are changes of that one. */
+  private async store(line: string, field: string, value: unknown, seen: unknown): Promise<Row | undefined> {
+    if (isNew(line) && !this.became.has(line)) return this.make(line);
+    const made = this.became.get(line);
+    if (made && same(valueAt(made, field), value)) return made;
+    const id = made?.id ?? line;
+    const isOwn = this.own.has(id);
     this.own.add(id);
     try {
-      const saved = rowOf(await this.saved(id, field, value, seen));
+      const saved = rowOf(await outlast(() => this.saved(id, field, value, made ? valueAt(made, field) : seen)));
+      this.release(id, field, value);
       if (saved) this.put(saved);
+      if (saved && made) this.became.set(line, saved);
       return saved;
+    } catch (error) {
+      this.release(id, field, value);
+      if (error instanceof ChangedMeanwhile) this.put(error.now, "update");
+      throw error;
     } finally {
-      this.own.delete(id);
+      if (!isOwn) this.own.delete(id);
     }
   }
 
@@ -310,10 +361,9 @@ export class Rows {
       const { json, headers } = await get(recordPath(this.db, id));
       const now = rowOf(json);
       const theirs = now && valueAt(now, field);
-      if (now && !same(theirs, seen)) {
-        this.put(now, "update");
-        throw new ChangedMeanwhile(theirs);
-      }
+      // It did arrive, but its answer did not.
+      if (now && same(theirs, value)) return json;
+      if (now && !same(theirs, seen)) throw new ChangedMeanwhile(theirs, now);
       try {
         const body = { record: { data: { [field]: value } } };
         const ifMatch = headers.get("etag") ?? undefined;
@@ -361,52 +411,44 @@ export class Rows {
       for (const [at, row] of rows.entries()) found.set(page * pageSize + at, row);
       if (rows.length < pageSize) break;
     }
-    for (const [at, row] of this.added.entries()) if (row.id !== newId) found.set(this.known + at, row);
+    for (const [at, row] of this.added.entries()) if (!isNew(row.id)) found.set(this.known + at, row);
     return found;
   }
 
   /** A last line for a record that is stored with its first value, if the server takes it. */
   begin(data: Row["data"], table: string | null): void {
-    this.making = Promise.resolve(undefined);
-    const line = { id: newId, data, table_name: table, created_at: "", updated_at: "" };
-    this.added = [...this.added.filter(({ id }) => id !== newId), line];
+    this.dropEmpty();
+    const line = { id: `${newId}-${this.begun++}`, data, table_name: table, created_at: "", updated_at: "" };
+    this.added = [...this.added, line];
   }
 
-  /** The line of a new record is now this one. */
-  onmade: (row: Row) => void = () => {};
+  private begun = 0;
+  /** A line of a new record is now this one. */
+  onmade: (line: string, row: Row) => void = () => {};
 
-  /** Nothing was typed into it. */
+  /** Nothing was typed into them. */
   dropEmpty(): void {
-    if (!this.changed.has(newId)) this.added = this.added.filter(({ id }) => id !== newId);
+    this.added = this.added.filter(({ id }) => !isNew(id) || this.changed.has(id));
   }
 
-  private making: Promise<Row | undefined> = Promise.resolve(undefined);
-
-  /** What is typed while its record is being made is stored in that one after it, or in the next attempt with all the rest. */
-  private add(field: string, value: unknown): Promise<Row | undefined> {
-    const line = this.added.find(({ id }) => id === newId);
-    if (!line) return Promise.resolve(undefined);
-    this.put({ ...line, data: { ...line.data, [field]: value } }, "unsaved");
-    const before = this.making;
-    this.making = before.then(
-      (made) => (made ? this.save(made.id, field, value, valueAt(made, field)) : this.make()),
-      () => this.make(),
-    );
-    return this.making;
-  }
-
-  private async make(): Promise<Row | undefined> {
-    const line = this.added.find(({ id }) => id === newId);
+  private async make(id: string): Promise<Row | undefined> {
+    const line = this.added.find((one) => one.id === id);
     if (!line) return undefined;
     const record = { data: line.data, ...(line.table_name !== null && { table_name: line.table_name }) };
-    const row = rowOf((await request("POST", recordsPath(this.db), { body: { record } })).json);
+    const options = { body: { record }, key: crypto.randomUUID() };
+    const row = rowOf((await outlast(() => request("POST", recordsPath(this.db), options))).json);
     if (!row) return undefined;
     this.made(row.id);
-    this.mark([newId], undefined);
+    this.became.set(id, row);
+    this.last.set(row.id, this.last.get(id) ?? Promise.resolve());
     // What was typed meanwhile is on its way.
-    const typed = this.added.find(({ id }) => id === newId)?.data;
-    this.added = this.added.map((one) => (one.id === newId ? { ...row, data: { ...row.data, ...typed } } : one));
-    this.onmade(row);
+    const typed = Object.entries(this.held.get(id) ?? {}).filter(([name, value]) => !same(line.data[name], value));
+    if (typed.length > 0) this.held.set(row.id, Object.fromEntries(typed));
+    this.held.delete(id);
+    this.mark([id], undefined);
+    this.added = this.added.map((one) => (one.id === id ? row : one));
+    this.put(row);
+    this.onmade(id, this.added.find((one) => one.id === row.id) ?? row);
     toasts.offerUndo(text.count(texts().added, 1), () => void this.delete([row.id]));
     return row;
   }
@@ -477,10 +519,21 @@ export class Rows {
       const known = loaded.get(row.id);
       if (kind === "create" && !known && !this.own.has(row.id)) this.fresh++;
       else if (kind === "destroy" && known && !this.own.has(row.id)) this.mark([row.id], "destroy");
-      else if (kind === "update" && known && known.updated_at !== row.updated_at) {
+      else if (kind === "update" && known && known.updated_at < row.updated_at) {
         this.put(row, this.isChanging || this.own.has(row.id) ? undefined : "update");
         loaded.set(row.id, row);
       }
+    }
+  }
+}
+
+/** What is typed waits for a server that cannot be reached, however long; each attempt lasts about a minute. */
+async function outlast<T>(run: () => Promise<T>): Promise<T> {
+  for (;;) {
+    try {
+      return await run();
+    } catch (error) {
+      if (!(error instanceof ApiError && error.status === 0)) throw error;
     }
   }
 }
@@ -500,10 +553,13 @@ function rowsOf(json: unknown): Row[] {
 /** Somebody else has given a field another value. */
 export class ChangedMeanwhile extends Error {
   readonly theirs: unknown;
+  /** The record as it is now. */
+  readonly now: Row;
 
-  constructor(theirs: unknown) {
+  constructor(theirs: unknown, now: Row) {
     super(`${say("changedMeanwhile")} ${cellText(theirs) || "–"}`);
     this.theirs = theirs;
+    this.now = now;
   }
 }
 

@@ -20,6 +20,8 @@ export interface Options {
   readonly signal?: AbortSignal;
   /** Nobody waits for it: it neither asks a person to sign in nor tries again. */
   readonly quiet?: boolean;
+  /** Of a POST that is sent again after all attempts have failed. */
+  readonly key?: string;
 }
 
 /** A refusal: by fields for a 422, in one sentence otherwise. */
@@ -101,7 +103,7 @@ const longestWaitMs = 15_000;
 /** Throws an ApiError for anything but success. */
 export async function request(method: string, path: string, options: Options = {}): Promise<Answer> {
   // The same key for each attempt: a request that did arrive is not done twice.
-  const key = method === "POST" ? crypto.randomUUID() : undefined;
+  const key = method === "POST" ? (options.key ?? crypto.randomUUID()) : undefined;
   for (let attempt = 1; ; attempt++) {
     const response = await (earlyAnswer(method, path) ?? sent(method, path, options, key));
     if (options.quiet) return quietAnswer(response);
