@@ -252,3 +252,49 @@ test("the settings of a table are saved at once, and its fields as JSON with bot
   await eventually(async () => (await schema("sorted")).fields.name === "text");
   expect(faults.filter((fault) => !/412|422/.test(fault))).toEqual([]);
 });
+
+test("texts become links to the records that they name, or choices of what they have", async () => {
+  await app.post("/core/dbs.json", { db: { name: "Firms", code: "firms", schema: { fields: { name: "string" } } } });
+  const nord = await app.post("/core/dbs/firms/records.json", { record: { data: { name: "Nord AG" } } });
+  await app.post("/core/dbs.json", {
+    db: { name: "Bills", code: "bills", schema: { fields: { firm: "string", state: "string" } } },
+  });
+  for (const [firm, state] of [
+    ["Nord AG", "open"],
+    ["nord ag ", "paid"],
+    ["Nobody", "open"],
+  ])
+    await app.post("/core/dbs/bills/records.json", { record: { data: { firm, state } } });
+  await using opened = await studio.signedIn({ at: "/studio/core/dbs/bills/schema" });
+  const { page, faults } = opened;
+  const panel = page.getByRole("complementary", { name: /^Field / });
+  const become = async (field: string, kind: RegExp) => {
+    await page.getByRole("link", { name: field, exact: true }).click();
+    await panel.getByRole("button", { name: /^Text/ }).click();
+    await panel.getByRole("button", { name: kind }).click();
+  };
+  await become("Firm", /^Linked record/);
+  await panel.getByText("Choose the table.").waitFor();
+  await panel.getByLabel("Links to").selectOption("Firms");
+  await button(panel, "Save field").click();
+  await say(page, "2 of 3 values are links now. The texts stay in “Firm (text)”");
+  const links = async () =>
+    (await app.get("/core/dbs/bills/records.json?sort=created_at")).json.map(
+      ({ data }: { data: Record<string, unknown> }) => data["firm_2"] ?? null,
+    );
+  expect(await links()).toEqual([nord.json.id, nord.json.id, null]);
+  expect((await schema("bills")).fields).toMatchObject({
+    firm: { type: "string", label: "Firm (text)" },
+    firm_2: { type: "string", link: "firms" },
+  });
+  await button(page, "Undo").click();
+  await eventually(async () => Object.keys((await schema("bills")).fields).join() === "firm,state");
+
+  await become("State", /^Choice/);
+  await eventually(async () => (await panel.getByLabel("Value 2").inputValue()) === "paid");
+  await button(panel, "Save field").click();
+  await say(page, "The field State is saved.");
+  const { choices } = (await schema("bills")).fields.state;
+  expect(choices.map(({ value }: { value: string }) => value)).toEqual(["open", "paid"]);
+  expect(faults).toEqual([]);
+});

@@ -67,20 +67,20 @@ test("a German file is imported by keyboard alone: three bad cells are mended wh
   await page.getByRole("cell", { name: "Nov 28, 2026" }).waitFor();
 
   // What was typed outlasts the page.
-  await page.getByText("is no date: day.month.year is expected").waitFor();
+  await page.getByText("is a day that does not exist: day.month.year is expected").waitFor();
   await page.getByText("1 of 3").waitFor();
-  await keys.fill("textbox", "Lieferung of row 2", "30.11.2026");
+  await keys.fill("textbox", "Lieferung of row 3", "30.11.2026");
   await page.reload();
   await page.getByRole("button", { name: "Import 2 rows" }).waitFor();
   await page.getByText('no record of customers has the name "Nobody"').waitFor();
-  await keys.fill("textbox", "Customer of row 3", "Somebody");
+  await keys.fill("textbox", "Customer of row 4", "Somebody");
   await keys.press("Enter");
   await page.getByText('no record of customers has the name "Somebody"').waitFor();
   await keys.press("Control+a");
   await keys.type("Café Specimen");
   await keys.press("Enter");
   // The next mistake has the focus.
-  await eventually(() => hasFocus(page.getByRole("textbox", { name: "Betrag of row 4" })));
+  await eventually(() => hasFocus(page.getByRole("textbox", { name: "Betrag of row 5" })));
   await keys.press("Control+a");
   await keys.type("99,90");
   await keys.press("Enter");
@@ -133,7 +133,7 @@ test("all faulty rows of a workbook are mended by pages, and found again after t
   await page.getByRole("heading", { name: "60 rows to mend" }).waitFor();
   await page.getByText("1–50 of 60").waitFor();
   await page.getByRole("button", { name: "Next" }).click();
-  await page.getByLabel("Name of row 51").fill("Ann");
+  await page.getByLabel("Name of row 52").fill("Ann");
   const download = page.waitForEvent("download");
   await page.getByRole("button", { name: "As a spreadsheet" }).click();
   const csv = await Bun.file((await (await download).path()) ?? "").text();
@@ -141,10 +141,10 @@ test("all faulty rows of a workbook are mended by pages, and found again after t
   await page.reload();
   await page.getByRole("heading", { name: "60 rows to mend" }).waitFor();
   await page.getByRole("button", { name: "Next" }).click();
-  await page.getByLabel("Age of row 51").fill("51");
-  await page.getByLabel("Age of row 51").press("Enter");
+  await page.getByLabel("Age of row 52").fill("51");
+  await page.getByLabel("Age of row 52").press("Enter");
   await page.getByRole("heading", { name: "59 rows to mend" }).waitFor();
-  expect(await page.getByLabel("Name of row 51").count()).toBe(0);
+  expect(await page.getByLabel("Name of row 52").count()).toBe(0);
   expect(await records("rows", "filter[age]=51")).toMatchObject([{ name: "Ann", city: "Wien" }]);
   expect(session.faults).toEqual([]);
 });
@@ -209,7 +209,7 @@ test("an import that a program began is seen while it runs, and how it ended", a
   await page.getByRole("status").getByText("failed").waitFor();
   await page.getByRole("link", { name: "Mend these rows" }).click();
   await page.getByRole("heading", { name: "0 rows imported" }).waitFor();
-  await page.getByText("Row 2 (line 3)").waitFor();
+  await page.getByText("Row 3").waitFor();
   await page.getByText("This browser does not have the file any more.").waitFor();
   expect(session.faults).toEqual([]);
 });
@@ -256,6 +256,8 @@ test("columns of a new table are of the kinds that one sees, and what was import
   await eventually(async () => (await kinds()).join() === "money,date,choice,phone");
   await page.getByRole("button", { name: "Import 8 rows" }).click();
   await page.getByRole("heading", { level: 1, name: "Rechnungen" }).waitFor();
+  await page.getByRole("status").getByText("8 rows imported").waitFor();
+  await page.getByRole("button", { name: "Undo" }).waitFor();
   await page.getByRole("navigation", { name: "Menu" }).getByRole("link", { name: "Rechnungen" }).waitFor();
   const { schema } = (await studio.app.get("/core/dbs/rechnungen.json")).json;
   expect(schema.fields).toMatchObject({
@@ -283,5 +285,9 @@ test("columns of a new table are of the kinds that one sees, and what was import
   expect(await records("rechnungen")).toHaveLength(8);
   await page.getByRole("link", { name: "See the bin" }).click();
   await page.getByRole("heading", { name: "Bin" }).waitFor();
+  await page.goBack();
+  await page.getByRole("button", { name: "Other file" }).click();
+  await page.getByText("Drop a spreadsheet here").waitFor();
+  expect(await page.getByText("Undo the import").count()).toBe(0);
   expect(session.faults).toEqual([]);
 });

@@ -5,7 +5,8 @@ import type { Format } from "./values.ts";
 /** `is no date: day.month.year is expected`; `format`: how the column is written. */
 export function whyUnread(type: FieldType, text: string, format: Format): string {
   if (type === "integer" && /^[-+]?\d+$/.test(text.trim())) return "is beyond ±2^63";
-  const { not, expected } = words[type](format);
+  const isDated = (type === "date" || type === "datetime") && isDayLike(text.trim(), format);
+  const { not, expected } = { ...words[type](format), ...(isDated && { not: "a day that does not exist" }) };
   const isTwofold = twofold[type]?.(text.trim(), format) === true;
   return `${isTwofold ? "can be read in two ways" : `is ${not}`}: ${expected} is expected`;
 }
@@ -30,6 +31,10 @@ const words: Record<FieldType, (format: Format) => Words> = {
   time: () => ({ not: "no time of day", expected: "hour:minute" }),
   list: () => ({ not: "no list", expected: 'a, b or ["a","b"]' }),
 };
+
+const isDayLike = (given: string, { date_order: order = "dmy" }: Format) =>
+  (order === "ymd" ? /^\d{4}-\d{1,2}-\d{1,2}(?!\d)/ : /^\d{1,2}[./]\d{1,2}[./]\d{4}(?!\d)/).test(given) &&
+  given.includes({ dmy: ".", mdy: "/", ymd: "-" }[order]);
 
 const days = { dmy: "day.month.year", mdy: "month/day/year", ymd: "year-month-day" } as const;
 

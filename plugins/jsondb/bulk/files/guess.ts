@@ -184,16 +184,22 @@ function textGuess(values: readonly Value[], wanted: FieldType | undefined): Gue
   }
   const texts = values.map(({ cell }) => textOf(cell) ?? "");
   const isLong = texts.some((text) => text.length > longString || /[\r\n]/.test(text));
-  const kind = kindOf(texts);
-  return { type: wanted ?? (isLong ? "text" : "string"), format: kind === undefined ? {} : { kind }, doubtful: [] };
+  const { kind, doubtful } = kindOf(values, wanted === undefined ? mistakesIn(values.length) : 0);
+  return { type: wanted ?? (isLong ? "text" : "string"), format: kind === undefined ? {} : { kind }, doubtful };
 }
 
-function kindOf(texts: readonly string[]): "email" | "url" | undefined {
-  if (texts.length === 0) return undefined;
-  const kinds = ["email", "url"] as const;
-  return kinds.find((format) =>
-    texts.every((text) => faultOf({ type: "string", required: false, format }, text) === undefined),
-  );
+/** Addresses of mail or of pages, and those of them that are none. */
+function kindOf(values: readonly Value[], mostMistakes: number): Pick<Format, "kind"> & Pick<Guess, "doubtful"> {
+  for (const kind of ["email", "url"] as const) {
+    const doubtful: Doubt[] = [];
+    for (const { row, cell } of values) {
+      const why = faultOf({ type: "string", required: false, format: kind }, textOf(cell) ?? "");
+      if (why !== undefined) doubtful.push({ row, value: shown(cell), why });
+      if (doubtful.length > mostMistakes) break;
+    }
+    if (values.length > 0 && doubtful.length <= mostMistakes) return { kind, doubtful: doubtful.slice(0, mostDoubts) };
+  }
+  return { doubtful: [] };
 }
 
 /**

@@ -114,6 +114,17 @@ describe("the type and format of a column", () => {
     expect((await column(dates(3))).type).toBe("string");
   });
 
+  test("of addresses goes by the same shares of mistakes", async () => {
+    const mails = Array.from({ length: 59 }, (_, at) => `p${at}@example.com`);
+    const found = await column(["no mail", ...mails]);
+    expect([found.type, found.format]).toEqual(["string", { kind: "email" }]);
+    expect(found.doubtful).toEqual([{ row: 1, value: "no mail", why: expect.any(String) }]);
+    expect((await column(["a", "b", "c", "d", ...mails])).format).toEqual({});
+    // Into a field that is there already any text goes.
+    const fields = [{ name: "value", type: "string", labels: [] }];
+    expect((await column(["no mail", ...mails], { fields })).format).toEqual({});
+  });
+
   test("reads times in UTC where the head of the column says so", async () => {
     const { columns } = await preview("Created (UTC),Seen\n2026-01-31 10:00,2026-01-31 10:00\n");
     expect(columns.map(({ format }) => format.time_zone)).toEqual(["UTC", "Europe/Warsaw"]);

@@ -215,7 +215,7 @@ describe("a cell that is not of its field's type", () => {
     ["d", "1/5/2026", {}, '"1/5/2026" can be read in two ways: year-month-day or day.month.year is expected'],
     ["d", "12/31/2025", { date_order: "dmy" }, '"12/31/2025" is no date: day.month.year is expected'],
     ["d", "31.12.2025", { date_order: "mdy" }, '"31.12.2025" is no date: month/day/year is expected'],
-    ["d", "30.02.2026", { date_order: "dmy" }, '"30.02.2026" is no date: day.month.year is expected'],
+    ["d", "30.02.2026", { date_order: "dmy" }, '"30.02.2026" is a day that does not exist: day.month.year is expected'],
     [
       "s",
       "yesterday",

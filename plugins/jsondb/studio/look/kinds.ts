@@ -94,7 +94,7 @@ export function kindOf(field: Labelled): Kind {
 
 function shownKind({ name, type, more }: Labelled): Kind {
   if (type === undefined) return ofOwn[name] ?? "none";
-  if (ownOf(more, "link")) return "link";
+  if (typeof ownOf(more, "link") === "string") return "link";
   if (ownOf(more, "choices")) return type === "list" ? "choices" : "choice";
   return ownOf(ofFormat, String(ownOf(more, "format"))) ?? ofType[type];
 }

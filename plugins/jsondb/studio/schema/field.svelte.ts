@@ -128,16 +128,24 @@ export class FieldForm {
 
   /** Whether it is saved; if not, a person has to decide or to mend something first. */
   async save(): Promise<boolean> {
-    if (this.saving) return false;
-    this.saving = true;
-    this.messages = {};
-    this.problem = "";
-    try {
+    return this.trying(async () => {
       for (let merges = 0; merges < mostMerges; merges++) {
         if (await this.send()) return true;
         if (!(await this.merge())) return false;
       }
       this.problem = text.messages.merged;
+      return false;
+    });
+  }
+
+  /** What goes wrong is said in the form. */
+  async trying(run: () => Promise<boolean>): Promise<boolean> {
+    if (this.saving) return false;
+    this.saving = true;
+    this.messages = {};
+    this.problem = "";
+    try {
+      return await run();
     } catch (error) {
       this.refused(error);
     } finally {

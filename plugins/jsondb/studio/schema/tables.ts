@@ -1,11 +1,14 @@
 /** Changes of a database's schema as requests, fields that go and come, and the tables that a field may lead to. */
-import { ApiError, get, isMap, mapsIn, questions, request, text, toasts, words } from "studio";
+import { ApiError, get, isMap, mapsIn, ownOf, questions, request, text, toasts, words } from "studio";
 import type { Database } from "../database.svelte.ts";
-import { kindOf, wordsOf } from "../look/kinds.ts";
-import { bulkPath, dbPath, recordsPath, taskPath } from "../paths.ts";
+import { folded } from "../../databases/choices.ts";
+import { rowOf } from "../cells.ts";
+import { itemsOf, kindOf, titleField, wordsOf } from "../look/kinds.ts";
+import { batchPath, bulkPath, dbPath, recordsPath, taskPath } from "../paths.ts";
 import { draftOf, schemaOf, type FieldDraft, type SchemaDraft } from "../schema.ts";
 import { taskOf } from "../transfer/tasks.ts";
-import { inTable, removeField, restoreField, withField } from "./changes.ts";
+import { changeField, inTable, removeField, restoreField, withField } from "./changes.ts";
+import type { FieldForm } from "./field.svelte.ts";
 import { say, texts } from "./words.ts";
 
 const mostAttempts = 4;
@@ -191,4 +194,83 @@ export function rollupFrom(
     format: isMoney ? "money" : undefined,
     currency: isMoney ? measured.more?.["currency"] : undefined,
   };
+}
+
+// A field of texts becomes one of links, where its values are what the records of another table are called.
+
+/** As many as a batch takes. */
+const atOnce = 1000;
+
+/** `to`: the field of links that comes after the one of texts. Whether any value was found. If all were, the texts go with their field; else it stays, and says that it has them. */
+export async function relink({ database, table, stored: from, definition }: FieldForm, to: string): Promise<boolean> {
+  const ids = await idsByTitle(String(definition["link"]));
+  const isList = definition["type"] === "list";
+  const rows = await valuesOf(database.key, from, database.schema.multiTable ? table : undefined);
+  const operations = [...rows].flatMap(([id, value]) => {
+    const found = itemsOf(value).map((one) => ids.get(folded(String(one))));
+    const isFound = found.every((one) => one !== undefined) && (isList || found.length === 1);
+    return isFound ? [{ op: "update", id, data: { [to]: isList ? found : found[0] } }] : [];
+  });
+  if (operations.length === 0) return false;
+  const before = database.schema.tables.find(({ name }) => name === table);
+  const field = before?.fields.find(({ name }) => name === from);
+  if (!before || !field) return false;
+  const isAll = operations.length === rows.size;
+  const label = labelOf(field);
+  const old = { ...field, required: false, more: { ...field.more, label: say("oldTexts", { name: label }) } };
+  await changeSchema(database, (draft) =>
+    withField(
+      draft,
+      table,
+      to,
+      { label: { [text.language]: label }, ...definition, required: definition["required"] === true && isAll },
+      before.fields.indexOf(field) + 1,
+    ),
+  );
+  for (let at = 0; at < operations.length; at += atOnce)
+    await request("POST", batchPath(database.key), { body: { operations: operations.slice(at, at + atOnce) } });
+  await changeSchema(database, (draft) =>
+    inTable(draft, table, (one) => (isAll ? removeField(one, from) : changeField(one, from, old))),
+  );
+  const back = async () =>
+    changeSchema(database, (draft) =>
+      inTable(draft, table, (one) => restoreField(removeField(changeField(one, from, field), to), before, from)),
+    );
+  const words = say(isAll ? "linkedAll" : "linkedSome", {
+    done: text.number(operations.length),
+    count: text.number(rows.size),
+    name: say("oldTexts", { name: label }),
+  });
+  toasts.offerUndo(words, () => void back().catch((error: unknown) => toasts.fail(error)));
+  return true;
+}
+
+/** The record of each title; undefined for one that several have. */
+async function idsByTitle(link: string): Promise<ReadonlyMap<string, string | undefined>> {
+  const [db = "", name] = link.split(".", 2);
+  const { json } = await get(dbPath(db));
+  const { tables } = draftOf(isMap(json) ? json["schema"] : undefined);
+  const title = titleField(name === undefined ? tables[0] : tables.find((one) => one.name === name));
+  const found = new Map<string, string | undefined>();
+  if (title === undefined) return found;
+  for (const [id, value] of await valuesOf(db, title, name))
+    found.set(folded(String(value)), found.has(folded(String(value))) ? undefined : id);
+  return found;
+}
+
+/** What each record has in a field, if it has something. */
+async function valuesOf(db: string, field: string, table: string | undefined): Promise<ReadonlyMap<string, unknown>> {
+  const found = new Map<string, unknown>();
+  const query = new URLSearchParams({
+    [`filter[${field}][ne]`]: "",
+    limit: "100",
+    ...(table && { table_name: table }),
+  });
+  for (;;) {
+    const { json, headers } = await get(`${recordsPath(db)}?${query}`);
+    for (const row of mapsIn(json).flatMap((one) => rowOf(one) ?? [])) found.set(row.id, ownOf(row.data, field));
+    const next = headers.get("x-next-cursor");
+    if (next === null) return found;
+    query.set("after", next);
+  }
 }

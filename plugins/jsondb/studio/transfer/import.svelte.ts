@@ -8,7 +8,7 @@ import { keep, readKept } from "./kept.ts";
 import { wordsIn } from "./send.ts";
 import { importPath, Source } from "./source.svelte.ts";
 import { taskOf } from "./tasks.ts";
-import { allFaults } from "./tasks.svelte.ts";
+import { allFaults, together } from "./tasks.svelte.ts";
 import { say, texts } from "./words.ts";
 
 /** Goes on while another page of the Studio is looked at. */
@@ -227,6 +227,8 @@ export class Import {
       failed: before.failed - stored.length,
       faults: [...before.faults.filter(({ row }) => !rows.includes(row)), ...again].toSorted((a, b) => a.row - b.row),
     };
+    const { tasks: ids, stored: all } = this.result;
+    for (const id of ids) together.set(id, { ids, stored: all });
     await this.keepState();
   }
 

@@ -8,6 +8,8 @@ import type { FileFormat, Preview } from "./preview.ts";
 export interface FileRow {
   /** From 1, without the header; as the server counts. */
   readonly row: number;
+  /** From 1, with all that stands above it; not of JSON. */
+  readonly line?: number;
   /** By the name of the column. */
   readonly cells: Readonly<Record<string, string>>;
   /** Of JSON: the values as they are in the file. */
@@ -31,7 +33,8 @@ export async function* rowsOf(file: Blob, shape: Shape): AsyncGenerator<FileRow>
   else {
     const lines = shape.format === "xlsx" ? sheetRows(file, shape.sheet) : csvRows(file, shape);
     let number = 0;
-    for await (const { cells, line } of lines) if (line > shape.headerRow) yield cellRow(cells, ++number, shape);
+    for await (const { cells, line } of lines)
+      if (line > shape.headerRow) yield { ...cellRow(cells, ++number, shape), line };
   }
 }
 

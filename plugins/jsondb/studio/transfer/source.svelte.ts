@@ -162,6 +162,11 @@ export class Source {
     return send(`${importPath(this.db)}?${query}`, body, mediaTypes[format], sending);
   }
 
+  /** The number that a spreadsheet gives a row, in JSON its place. `line`: as the server says it. */
+  numberOf(row: number, line = this.rows.get(row)?.line): string {
+    return text.number(line ?? row);
+  }
+
   // What somebody chooses.
 
   retarget(column: string, target: string | null): void {

@@ -113,6 +113,9 @@ export class WatchedTask {
   }
 }
 
+/** Imports whose mended rows followed as others: they are undone together. By the id of each, while the page is open. */
+export const together = new Map<string, { readonly ids: readonly string[]; readonly stored: number }>();
+
 /** Waits for the end of a task. */
 export async function taskEnd(db: string, id: string): Promise<Task | undefined> {
   for (;;) {

@@ -34,15 +34,15 @@ describe("the rows of a file", () => {
       shape("name city", { headerRow: 3 }),
     );
     expect(rows).toEqual([
-      { row: 1, cells: { name: "A;\nnn", city: "Łódź" } },
-      { row: 2, cells: { name: "Bob", city: "" } },
+      { row: 1, line: 4, cells: { name: "A;\nnn", city: "Łódź" } },
+      { row: 2, line: 8, cells: { name: "Bob", city: "" } },
     ]);
   });
 
   test("are read in the encoding that the server has found", async () => {
     const bytes = Buffer.from("name\r\nCafé", "latin1");
     expect(await all(bytes, shape("name", { encoding: "windows-1252" }))).toEqual([
-      { row: 1, cells: { name: "Café" } },
+      { row: 1, line: 2, cells: { name: "Café" } },
     ]);
   });
 
@@ -58,7 +58,7 @@ describe("the rows of a file", () => {
       },
     ];
     const rows = await all(workbook({ sheets }), shape("name n", { format: "xlsx", sheet: "Two" }));
-    expect(rows).toEqual([{ row: 1, cells: { name: "Ann", n: "4" } }]);
+    expect(rows).toEqual([{ row: 1, line: 2, cells: { name: "Ann", n: "4" } }]);
   });
 
   test.each(["json", "ndjson"] as const)("of %s keep their values", async (format) => {
