@@ -991,6 +991,21 @@ test("a board moves cards between lanes by a menu and by dragging, a calendar sh
   await eventually(async () => (await status("Ann")) === "new");
   await lane("(empty)").getByRole("listitem").dragTo(lane("done"));
   await eventually(async () => (await status("Cyd")) === "done");
+  // A card that the view's filter does not have any more says so, and the count is of the others.
+  const whole = page.url();
+  await page.goto(`${whole}&filter[status]=done`);
+  await page.getByText("Records: 2").waitFor();
+  await lane("done")
+    .getByRole("listitem")
+    .filter({ hasText: "Cyd" })
+    .getByRole("button", { name: "Move to …" })
+    .click();
+  await page.getByRole("button", { name: "Move to new" }).click();
+  await page.getByText("It is no longer in this view.").waitFor();
+  await page.getByText("Records: 1").waitFor();
+  await page.getByRole("button", { name: "Undo" }).click();
+  await eventually(async () => (await status("Cyd")) === "done");
+  await page.goto(whole);
 
   await make("When", "calendar");
   await page.goto(`${page.url()}&month=2026-03`);

@@ -168,7 +168,10 @@ test("what was said and done is one stream: comments with mentions, and the reco
   await page.reload();
   expect(await box.inputValue()).toBe("half a sen");
 
-  await stream.getByRole("button", { name: /^As it was then/ }).click();
+  await stream
+    .getByRole("button", { name: /^As it was before/ })
+    .filter({ hasText: "Stage" })
+    .click();
   await panel.getByRole("button", { name: "Stage new" }).waitFor();
   expect((await stored("orders", id)).price ?? null).toBeNull();
   // What one does oneself is not news of somebody else.
@@ -228,6 +231,14 @@ test("a record stands beside the list, over it where there is little room, and a
   await page.keyboard.press("j");
   await page.getByRole("heading", { level: 2, name: "Dora" }).waitFor();
   expect(new URL(page.url()).searchParams.get("open")).toBe(first);
+  await page.getByRole("complementary", { name: "Dora" }).getByRole("button", { name: "More", exact: true }).click();
+  await page.getByRole("button", { name: "Delete", exact: true }).click();
+  await page.getByRole("status").getByText("1 record deleted").waitFor();
+  expect((await app.get(`/core/dbs/customers/records/${first}.json`)).status).toBe(404);
+  await page.getByRole("button", { name: "Undo" }).click();
+  await eventually(async () => (await app.get(`/core/dbs/customers/records/${first}.json`)).status === 200);
+  await page.goto(`${studio.app.origin}${at("customers", first)}&page=1`);
+  await page.getByRole("heading", { level: 2, name: "Dora" }).waitFor();
   await page.keyboard.press("Escape");
   await grid.waitFor();
   expect(new URL(page.url()).search).toBe("");

@@ -245,8 +245,9 @@ export class Rows {
     this.settle();
     const wasEnd = this.end;
     this.end = undefined;
-    if (wasEnd === undefined) this.countSoon(true);
-    else this.total = wasEnd;
+    if (this.sumUp) this.sumUp();
+    else if (wasEnd === undefined) this.countSoon(true);
+    if (wasEnd !== undefined) this.total = wasEnd;
     if (isSeen) this.loadSeen();
   }
 

@@ -60,13 +60,17 @@ export class Lanes {
     return { value, rows, isAll: headers.get("x-next-cursor") === null || rows.length < most };
   }
 
-  /** Throws what the server says, or that somebody else has moved the record meanwhile. */
-  async move(id: string, from: Lane, to: Lane): Promise<void> {
+  /** Whether the view still has it. Throws what the server says, or that somebody else has moved the record meanwhile. */
+  async move(id: string, from: Lane, to: Lane): Promise<boolean> {
     const saved = await this.rows.save(id, this.field, to.value, from.value);
     const row = saved ?? this.list.flatMap(({ rows }) => rows).find((one) => one.id === id);
     this.list = this.list.map((lane) => {
       const others = lane.rows.filter((one) => one.id !== id);
       return { ...lane, rows: row && lane.value === to.value ? [row, ...others] : others };
     });
+    this.rows.refresh();
+    await this.load();
+    const lane = this.list.find(({ value }) => value === to.value);
+    return lane?.isAll !== true || lane.rows.some((one) => one.id === id);
   }
 }
