@@ -25,6 +25,8 @@ export const EmbeddedApp = answer.object("EmbeddedApp", {
   app_engine: text,
   public: Type.Boolean(),
   show_in_module: orNull(text),
+  db_code: orNull(text),
+  home_width: orNull(Type.Integer()),
 });
 
 export const ModuleApps = answer.object("ModuleApps", { name: text, apps: answer.list(EmbeddedApp) });

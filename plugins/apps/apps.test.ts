@@ -157,6 +157,7 @@ describe("a mistake is 422 by field and stores nothing", () => {
     ["an unknown module", { show_in_module: "warehouse" }, "show_in_module"],
     ["a view with a dot", { show_in_module: "../etc/passwd" }, "show_in_module"],
     ["a tile flag of another type", { dashboard_widget: "x" }, "dashboard_widget"],
+    ["a width on home pages of three columns", { fields: { home_width: 3 } }, "fields"],
     ["a tile flag of another type in fields", { fields: { dashboard_widget: "x" } }, "fields"],
     ["databases that are no list", { fields: { dbs: "guests" } }, "fields"],
     ["a database that is no code", { fields: { dbs: ["guests", 5] } }, "fields"],
@@ -627,6 +628,8 @@ describe("where apps are shown", () => {
         app_engine: "html",
         public: false,
         show_in_module: "crm",
+        db_code: null,
+        home_width: null,
       },
     ]);
     expect(crm.headers.get("x-total-count")).toBe("1");
@@ -654,10 +657,15 @@ test("tiles are the active apps with dashboard_widget, for every signed-in perso
   const make = async (fields: object) => (await other.post("/core/apps", { app: html(fields) })).json;
   await make({ name: "No tile" });
   await make({ name: "Off", dashboard_widget: true, active: false });
-  const { id } = await make({ name: "Clock", dashboard_widget: true, show_in_module: "crm" });
+  const { id } = await make({
+    name: "Clock",
+    dashboard_widget: true,
+    show_in_module: "crm",
+    fields: { home_width: 2 },
+  });
   const tiles = await other.get("/core/tiles.json", { token });
   expect(tiles.json).toEqual([
-    expect.objectContaining({ id, name: "Clock", url: "/a/clock?embed=1", show_in_module: null }),
+    expect.objectContaining({ id, name: "Clock", url: "/a/clock?embed=1", show_in_module: null, home_width: 2 }),
   ]);
   expect(tiles.headers.get("x-total-count")).toBe("1");
   expect((await other.get("/core/tiles.json?offset=1", { token })).json).toEqual([]);

@@ -321,7 +321,7 @@ test("a list of a table is made without code: chosen records, titles and words, 
       name: "Orders",
       code: "orders",
       schema: { fields: orders, indexed_fields: ["number", "status", "owner"] },
-      access: [admin, { to: `user:${jan.id}`, may: "read", where: { owner: "{user_id}" } }],
+      access: [admin, { to: `user:${jan.id}`, may: "read", where: { owner: "{user_id}" }, hide: ["total"] }],
     },
   ])
     expect((await app.post("/core/dbs.json", { db })).status).toBe(201);
@@ -347,6 +347,7 @@ test("a list of a table is made without code: chosen records, titles and words, 
   await page.getByRole("button", { name: "Apply" }).click();
   await page.getByRole("gridcell", { name: "O-2", exact: true }).waitFor({ state: "detached" });
   expect(await page.getByLabel("Name of the app").inputValue()).toBe("Open orders");
+  await page.getByLabel("On the home page").selectOption({ label: "Everybody's" });
   await page.getByRole("button", { name: "Create the list" }).click();
   const list = page.getByRole("article", { name: "Open orders" });
   const shown = list.frameLocator("iframe");
@@ -368,17 +369,20 @@ test("a list of a table is made without code: chosen records, titles and words, 
   expect(faults).toEqual([]);
 
   // A colleague sees the own rows, and no names of a table that is closed to them.
-  const tiles = [{ app: made.id, width: 1 }];
-  await app.patch(
-    "/account/me/preferences.json",
-    { preferences: { "studio.dashboard": { tiles } } },
-    { token: jan.token },
-  );
   await using other = await studio.signedIn({ login: "jan", password: "a long pass phrase" });
   const theirs = other.page.getByRole("article", { name: "Open orders" }).frameLocator("iframe");
   await theirs.getByText("O-1").waitFor();
   expect(await theirs.locator("tbody tr").count()).toBe(1);
   expect(await theirs.getByText("Bakery").count()).toBe(0);
+  expect(await theirs.getByRole("columnheader").allInnerTexts()).toEqual(["Number", "State", "Owner", "Created"]);
+  expect(other.faults).toEqual([]);
+  await other.page.getByRole("button", { name: "Edit tiles" }).click();
+  await other.page.getByRole("button", { name: "Remove: Open orders" }).click();
+  const kept = async () => (await app.get("/account/me/preferences.json", { token: jan.token })).json;
+  await eventually(async () => (await kept())["studio.dashboard"]?.hidden?.[0] === made.id);
+  await other.page.reload();
+  await other.page.getByRole("button", { name: "Edit tiles" }).waitFor();
+  expect(await other.page.getByRole("article").count()).toBe(0);
 });
 
 test("an action runs with values, and its process is found", async () => {

@@ -184,7 +184,7 @@ async function codeFor(tx: Tx, accountId: number, name: string, own?: string): P
 }
 
 /** The keys of `fields` that mean something here; people keep others beside them. */
-const readFields = ["dashboard_widget", "dbs"];
+const readFields = ["dashboard_widget", "dbs", "home_width"];
 
 /** Hints about databases and flows that the account does not have, and about keys of `fields` that are nearly known. */
 export async function unknownNames(names: Names, row: AppRow): Promise<readonly string[]> {

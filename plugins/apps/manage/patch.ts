@@ -49,6 +49,8 @@ export function checkPatch(given: AppPatch, carriedToken?: string): void {
   const tile = given.fields?.["dashboard_widget"];
   if (tile !== undefined && tile !== null && typeof tile !== "boolean")
     wrong.add("fields", "dashboard_widget must be true or false");
+  if (![undefined, null, 1, 2].includes(given.fields?.["home_width"] as null))
+    wrong.add("fields", "home_width must be 1 or 2");
   if (!isDatabases(given.fields?.["dbs"]))
     wrong.add("fields", `dbs must be a list of at most ${mostDatabases} codes of databases`);
   for (const name of repeated(given.actions ?? [])) wrong.add("actions", `has more than one action named ${name}`);

@@ -9,6 +9,8 @@ export interface EmbeddedRow {
   readonly appEngine: string;
   readonly public: boolean;
   readonly showInModule: string | null;
+  readonly dbCode: string | null;
+  readonly homeWidth: unknown;
 }
 
 /** More are not shown at once: menus and dashboards are for people. */
@@ -34,7 +36,7 @@ export function tiles(sql: Sql, accountId: number, asked: Page) {
 
 function page(sql: Sql, where: Fragment, asked: Page) {
   return readPage<EmbeddedRow>(sql, asked, {
-    columns: sql`id, name, url_code, description, app_engine, public, show_in_module`,
+    columns: sql`id, name, url_code, description, app_engine, public, show_in_module, db_code, fields -> 'home_width' as home_width`,
     from: sql`apps where ${where}`,
     order: sql`name, id`,
   });

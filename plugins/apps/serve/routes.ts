@@ -33,6 +33,8 @@ const example = {
   app_engine: "svelte",
   public: false,
   show_in_module: "crm",
+  db_code: null,
+  home_width: null,
 };
 
 /** Lists the apps to embed in modules and views. behaviour 2.3, `show_in_module`. */
@@ -67,7 +69,8 @@ export function embedRoutes({ sql }: AppsContext): Route[] {
       "/core/tiles",
       {
         summary: "The apps that may be tiles of a dashboard",
-        description: "Those with `dashboard_widget`.",
+        description:
+          "Those with `dashboard_widget`. One with `home_width` is on everybody's dashboard, in so many columns, until they hide it.",
         access,
         query: pageQuery,
         answers: { 200: answer.list(EmbeddedApp) },
@@ -130,6 +133,8 @@ function toApi(row: EmbeddedRow): Static<typeof EmbeddedApp> {
     app_engine: row.appEngine,
     public: row.public,
     show_in_module: place,
+    db_code: row.dbCode,
+    home_width: row.homeWidth === 1 || row.homeWidth === 2 ? row.homeWidth : null,
   };
 }
 

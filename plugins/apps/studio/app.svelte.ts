@@ -1,6 +1,7 @@
 /** The app that is open: its form lives on while one goes from part to part, and so does what was said about it. */
-import { Editor, KeptDraft, router, session, textOf } from "studio";
-import { addressOfApp } from "./place.ts";
+import { Editor, isMap, KeptDraft, router, session, textOf } from "studio";
+import { valuesOf } from "./actions.ts";
+import { addressOfApp, placeOf, type Home, type Placement } from "./place.ts";
 import { Talk } from "./talk.svelte.ts";
 
 export class AppEditor extends Editor {
@@ -16,6 +17,21 @@ export class AppEditor extends Editor {
 
   text(name: string): string {
     return textOf(this.inputs[name]);
+  }
+
+  /** Where it appears, by what the form says. */
+  get place(): Placement {
+    const fields = valuesOf(this.text("fields"));
+    const width = isMap(fields) ? fields["home_width"] : undefined;
+    return placeOf(this.text("show_in_module"), this.inputs["dashboard_widget"], width);
+  }
+
+  putAtHome(home: Home): void {
+    const isTile = home !== "None";
+    const home_width = home === "1" || home === "2" ? Number(home) : undefined;
+    const fields = { ...valuesOf(this.text("fields")), dashboard_widget: isTile, home_width };
+    this.typeIn("dashboard_widget", isTile);
+    this.typeIn("fields", JSON.stringify(fields, null, 2));
   }
 
   get isLive(): boolean {

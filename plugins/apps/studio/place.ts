@@ -12,16 +12,21 @@ export function addressOfApp(key: string, part: Part = "preview"): string {
 export interface Placement {
   readonly module: string | undefined;
   readonly view: string | undefined;
-  readonly isTile: boolean;
+  readonly home: Home;
 }
 
-export function placeOf(showInModule: unknown, dashboardWidget: unknown): Placement {
+/** Nobody's home page, that of who adds the app, or everybody's, in so many columns. */
+export const homes = ["None", "Own", "1", "2"] as const;
+export type Home = (typeof homes)[number];
+
+/** `homeWidth`: that in the app's `fields`. */
+export function placeOf(showInModule: unknown, dashboardWidget: unknown, homeWidth?: unknown): Placement {
   const place = typeof showInModule === "string" ? showInModule.trim() : "";
   const isModule = modules.some((name) => name === place);
   return {
     module: isModule ? place : undefined,
     view: isModule || place === "" ? undefined : place,
-    isTile: dashboardWidget === true,
+    home: dashboardWidget !== true ? "None" : (homes.find((one) => one === String(homeWidth)) ?? "Own"),
   };
 }
 

@@ -227,9 +227,10 @@ test.each([
 });
 
 test.each([
-  ["crm", false, { module: "crm", view: undefined, isTile: false }],
-  ["tasks/show", true, { module: undefined, view: "tasks/show", isTile: true }],
-  ["", false, { module: undefined, view: undefined, isTile: false }],
-])("an app of %p, tile %p appears there", (where, tile, place) => {
-  expect(placeOf(where, tile)).toEqual(place);
+  ["crm", false, 2, { module: "crm", view: undefined, home: "None" }],
+  ["tasks/show", true, undefined, { module: undefined, view: "tasks/show", home: "Own" }],
+  ["", true, 2, { module: undefined, view: undefined, home: "2" }],
+  ["", true, "x", { module: undefined, view: undefined, home: "Own" }],
+] as const)("an app of %p, tile %p of the width %p appears there", (where, tile, width, place) => {
+  expect(placeOf(where, tile, width)).toEqual(place);
 });

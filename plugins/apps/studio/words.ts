@@ -7,12 +7,12 @@ import pl from "./text/pl.json" with { type: "json" };
 export const { say, texts } = catalogue(en, pl, de);
 
 /** Where an app appears, in sentences. */
-export function placeSaid({ module, view, isTile }: Placement): readonly string[] {
+export function placeSaid({ module, view, home }: Placement): readonly string[] {
   const page = session.pages.find((one) => one.view === view)?.title[text.language];
   const said = [
     module !== undefined && say("placeModule", { place: text.module(module) }),
     view !== undefined && say("placeView", { place: page ?? view }),
-    isTile && say("placeTile"),
+    home !== "None" && say(home === "Own" ? "placeTile" : "placeHome"),
   ].filter((one) => typeof one === "string");
   return said.length > 0 ? said : [say("placeNone")];
 }

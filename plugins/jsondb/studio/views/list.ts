@@ -19,7 +19,7 @@ export interface AppList {
   readonly columns: readonly ListColumn[];
   readonly opens: boolean;
   /** In the language of the one who makes it. */
-  readonly words: Readonly<Record<"yes" | "no" | "none" | "more" | "open", string>>;
+  readonly words: Readonly<Record<"yes" | "no" | "none" | "more" | "open" | "closed", string>>;
 }
 
 export function listColumn(look: Look, title: string | undefined): ListColumn {

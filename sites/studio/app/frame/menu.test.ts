@@ -3,7 +3,7 @@ import { studioIcons } from "../../../../runtime/plugin/studio-pages.ts";
 import { icons } from "../icons.ts";
 import { iconOf, menuOf } from "./menu.ts";
 import type { Resource } from "../resources/resources.ts";
-import { added, mostTiles, moved, removed, tilesOf, widened, type Tile } from "../home/tiles.ts";
+import { added, keptTiles, mostTiles, moved, removed, tilesOf, widened, type Tile } from "../home/tiles.ts";
 
 function resource(path: string): Resource {
   const list = {
@@ -92,6 +92,14 @@ describe("tiles", () => {
         .map((tile) => tile.app)
         .join(""),
     ).toBe(order);
+  });
+
+  test("of everybody come after the person's own, until they are hidden", () => {
+    expect(tilesOf({ tiles: [b] }, [a, b])).toEqual([b, a]);
+    const kept = keptTiles([b], [a, b]);
+    expect(kept).toEqual({ tiles: [b], hidden: ["a"] });
+    expect(tilesOf(kept, [a, b, c])).toEqual([b, c]);
+    expect(keptTiles(added([b], "a"), [a])).toEqual({ tiles: [b, a] });
   });
 
   test("are added once, widened within bounds, and removed", () => {

@@ -28,9 +28,15 @@ export interface InboxNotice {
 
 export const homePath = "/studio/-/home.json";
 
-/** The hour in a time zone, 0 to 23. */
+/** The part of the day in a time zone; the small hours are no evening. */
 export function dayPart(now: Date, timeZone: string): "morning" | "day" | "evening" {
   const hour = Number(new Intl.DateTimeFormat("en-GB", { hour: "2-digit", hourCycle: "h23", timeZone }).format(now));
   if (hour >= 4 && hour < 12) return "morning";
-  return hour >= 12 && hour < 18 ? "day" : "evening";
+  return hour >= 18 ? "evening" : "day";
+}
+
+/** What to call a person: the first name; of an address what stands before the @, with a capital letter. */
+export function firstName(name: string): string {
+  const first = name.split(/[ @]/)[0] ?? "";
+  return name.includes("@") ? first.charAt(0).toUpperCase() + first.slice(1) : first;
 }

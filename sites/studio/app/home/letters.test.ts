@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import type { HomeNotice, InboxNotice } from "./home.ts";
+import { dayPart, firstName, type HomeNotice, type InboxNotice } from "./home.ts";
 import { doneIn } from "./attention.ts";
 import { beside, mentionOf, shown, sorted, warningOf, withDone, type Show } from "./letters.ts";
 
@@ -61,3 +61,18 @@ test.each([
   const key = from === null ? null : (all[from]?.key ?? null);
   expect(beside(all, key, by)?.key).toBe(all[to]?.key);
 });
+
+test.each([
+  [2, "day"],
+  [4, "morning"],
+  [13, "day"],
+  [19, "evening"],
+] as const)("at %i o'clock one greets by the %s", (hour, part) =>
+  expect(dayPart(new Date(Date.UTC(2026, 10, 25, hour)), "UTC")).toBe(part),
+);
+
+test.each([
+  ["Anna Nowak", "Anna"],
+  ["anna@tea.test", "Anna"],
+  ["admin", "admin"],
+])("%s is greeted as %s", (name, first) => expect(firstName(name)).toBe(first));

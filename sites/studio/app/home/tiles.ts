@@ -13,13 +13,23 @@ export const tilesPreference = "studio.dashboard";
 export const mostTiles = 40;
 const widest = 2;
 
-/** What a preference says, whatever has been written into it. */
-export function tilesOf(preference: unknown): Tile[] {
+/** What a preference says, whatever has been written into it, and after it everybody's that the person has not hidden. */
+export function tilesOf(preference: unknown, everybodys: readonly Tile[] = []): Tile[] {
+  const hidden: unknown = isMap(preference) && preference["hidden"];
+  const others = everybodys.filter(({ app }) => !(Array.isArray(hidden) && hidden.includes(app)));
   const given: readonly unknown[] = isMap(preference) && Array.isArray(preference["tiles"]) ? preference["tiles"] : [];
   const tiles = given.flatMap((one) =>
     isMap(one) && typeof one["app"] === "string" ? [{ app: one["app"], width: clamped(one["width"]) }] : [],
   );
-  return tiles.filter(({ app }, at) => tiles.findIndex((one) => one.app === app) === at).slice(0, mostTiles);
+  return [...tiles, ...others]
+    .filter(({ app }, at, all) => all.findIndex((one) => one.app === app) === at)
+    .slice(0, mostTiles);
+}
+
+/** What is kept of them: those of everybody that are not among them are hidden. */
+export function keptTiles(tiles: readonly Tile[], everybodys: readonly Tile[]): Readonly<Record<string, unknown>> {
+  const hidden = everybodys.map(({ app }) => app).filter((app) => !tiles.some((tile) => tile.app === app));
+  return { tiles, ...(hidden.length > 0 && { hidden }) };
 }
 
 export function added(tiles: readonly Tile[], app: string): Tile[] {

@@ -1,6 +1,7 @@
 /** The tiles of the signed-in person. A change is made to what is stored by then: another tab may have changed them too. */
 import { changePreference, preference } from "../server/preferences.ts";
-import { added, moved, removed, tilesOf, tilesPreference, widened, type Tile } from "../home/tiles.ts";
+import { added, keptTiles, moved, removed, tilesOf, tilesPreference, widened, type Tile } from "../home/tiles.ts";
+import { isMap } from "../resources/values.ts";
 import { menu } from "./menu.svelte.ts";
 import { toasts } from "./toasts.svelte.ts";
 
@@ -8,6 +9,9 @@ export interface TileApp {
   readonly id: string;
   readonly name: string;
   readonly url: string;
+  readonly db_code: string | null;
+  /** Columns, on the home page of everybody; null: whoever wants it adds it. */
+  readonly home_width: number | null;
 }
 
 export class Dashboard {
@@ -16,10 +20,16 @@ export class Dashboard {
   apps = $state.raw<readonly TileApp[]>([]);
   private last: Promise<void> = Promise.resolve();
   private newest: Promise<readonly Tile[]> | undefined;
+  /** Of those whose table the person may see. */
+  private readonly everybodys: readonly Tile[];
 
   constructor(apps: readonly TileApp[], kept: unknown) {
     this.apps = apps;
-    this.tiles = tilesOf(kept);
+    const sees = (code: string | null) => !code || menu.things.some((one) => one.kind === "table" && one.code === code);
+    this.everybodys = apps.flatMap(({ id, home_width: width, db_code: code }) =>
+      width !== null && sees(code) ? [{ app: id, width }] : [],
+    );
+    this.tiles = tilesOf(kept, this.everybodys);
   }
 
   /** Those whose app is still there. */
@@ -47,7 +57,13 @@ export class Dashboard {
       (tiles) => this.settled(mine, tiles),
       async (error: unknown) => {
         toasts.fail(error);
-        this.settled(mine, await preference(tilesPreference).then(tilesOf, () => this.tiles));
+        this.settled(
+          mine,
+          await preference(tilesPreference).then(
+            (kept) => tilesOf(kept, this.everybodys),
+            () => this.tiles,
+          ),
+        );
       },
     );
     this.newest = mine;
@@ -59,13 +75,18 @@ export class Dashboard {
   }
 
   private async save(make: (tiles: readonly Tile[]) => Tile[]): Promise<readonly Tile[]> {
-    return tilesOf(await changePreference(tilesPreference, (kept) => ({ tiles: make(tilesOf(kept)) })));
+    const { everybodys } = this;
+    const change = (kept: unknown) => keptTiles(make(tilesOf(kept, everybodys)), everybodys);
+    return tilesOf(await changePreference(tilesPreference, change), everybodys);
   }
 }
 
 /** Puts an app on the home page of the person: in half the width (1) or the whole (2). */
 export async function showAtHome(app: string, width: number): Promise<void> {
   const put = (tiles: readonly Tile[]) => widened(added(tiles, app), app, width - 1);
-  const next = await changePreference(tilesPreference, (kept) => ({ tiles: put(tilesOf(kept)) }));
+  const next = await changePreference(tilesPreference, (kept) => ({
+    ...(isMap(kept) && kept),
+    tiles: put(tilesOf(kept)),
+  }));
   menu.preferences = { ...menu.preferences, [tilesPreference]: next };
 }
