@@ -101,7 +101,9 @@ const freeObjects: ReadonlySet<string> = new Set([
   "sign_in_provider.roles",
   "sign_in_provider.teams",
   "site.fields",
+  "try.connector.fields",
   "try.params",
+  "try.step",
   "webhook.filter",
 ]);
 

@@ -236,12 +236,12 @@ export async function relink({ database, table, stored: from, definition }: Fiel
     changeSchema(database, (draft) =>
       inTable(draft, table, (one) => restoreField(removeField(changeField(one, from, field), to), before, from)),
     );
-  const words = say(isAll ? "linkedAll" : "linkedSome", {
+  const said = say(isAll ? "linkedAll" : "linkedSome", {
     done: text.number(operations.length),
     count: text.number(rows.size),
     name: say("oldTexts", { name: label }),
   });
-  toasts.offerUndo(words, () => void back().catch((error: unknown) => toasts.fail(error)));
+  toasts.offerUndo(said, () => void back().catch((error: unknown) => toasts.fail(error)));
   return true;
 }
 
