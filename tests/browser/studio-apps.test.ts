@@ -148,8 +148,8 @@ describe("described", () => {
     // The conversation and the code stay while one looks at the other parts.
     await tabTo(page, page.getByRole("main").getByRole("link", { name: "Settings", exact: true }));
     await page.keyboard.press("Enter");
-    await tabTo(page, page.getByLabel("Tile of the home page"));
-    await page.keyboard.press("Space");
+    await tabTo(page, page.getByLabel("On the home page"));
+    await page.keyboard.press("ArrowDown");
     await page.keyboard.press("Control+s");
     // Each answer was a version of the draft.
     await page.getByText("Version 4 is live").waitFor();
@@ -249,7 +249,7 @@ test.each([
     await using opened = await studio.signedIn({ at: `/studio/apps/${id}/build` });
     const { page } = opened;
     await editorOf(page).waitFor();
-    const reports = page.getByRole("list", { name: "Console" });
+    const reports = page.getByRole("list", { name: "Messages of the app" });
     await reports.getByText("Error: no 1").waitFor();
     await page.evaluate(() => {
       for (const where of [window, document.querySelector("iframe")?.contentWindow])
@@ -292,7 +292,7 @@ test("a hostile app in the preview leads nowhere, opens no dialog, reaches no se
   // Its own, which its page keeps.
   expect(said).toContain("cookie= storage=0");
   expect(said).not.toContain("me=200");
-  const reports = page.getByRole("list", { name: "Console" });
+  const reports = page.getByRole("list", { name: "Messages of the app" });
   await reports.getByText("<img src=x onerror=alert(1)>").first().waitFor();
   expect(await reports.locator("img").count()).toBe(0);
   expect(await reports.getByRole("listitem").count()).toBeLessThanOrEqual(200);
@@ -449,8 +449,8 @@ test("the page says where an app will appear; only an administrator may trust it
   await page.locator("main").getByRole("link", { name: "Settings" }).click();
   await page.getByText("Only at its own address.", { exact: true }).waitFor();
   await page.getByLabel("Shown in", { exact: true }).selectOption({ label: "CRM" });
-  await page.getByLabel("Tile of the home page").check();
-  await page.getByText("In the menu, under CRM. May be a tile of the home page.", { exact: true }).waitFor();
+  await page.getByLabel("On the home page").selectOption({ label: "Of those who add it" });
+  await page.getByText("In the menu, under CRM. May be added to home pages.", { exact: true }).waitFor();
   await page.getByLabel("Shown in", { exact: true }).selectOption({ label: "On another page…" });
   await page.getByLabel("Path of the page's view").fill("not a place");
   await publish(page).click();

@@ -76,7 +76,7 @@ test("a site is built by hand: domain with its language, layout, page, its trans
   await page.getByLabel("Name", { exact: true }).fill("Oferta");
   // Only what belongs to the site can be chosen.
   await page.getByLabel("Frame").selectOption("main");
-  expect(await page.getByLabel("Frame").locator("option").allTextContents()).toEqual(["None", "Main (main)"]);
+  expect(await page.getByLabel("Frame").locator("option").allTextContents()).toEqual(["None", "Main"]);
   await page.getByLabel("Path").fill("oferta");
   await page.getByLabel("Language", { exact: true }).selectOption("pl");
   await write(content, "<h1>{{ title }}</h1>");

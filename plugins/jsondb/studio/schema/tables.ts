@@ -8,7 +8,6 @@ import { batchPath, bulkPath, dbPath, recordsPath, taskPath } from "../paths.ts"
 import { draftOf, schemaOf, type FieldDraft, type SchemaDraft } from "../schema.ts";
 import { taskOf } from "../transfer/tasks.ts";
 import { changeField, inTable, removeField, restoreField, withField } from "./changes.ts";
-import type { FieldForm } from "./field.svelte.ts";
 import { say, texts } from "./words.ts";
 
 const mostAttempts = 4;
@@ -201,8 +200,16 @@ export function rollupFrom(
 /** As many as a batch takes. */
 const atOnce = 1000;
 
+/** The form of the field that becomes a link. */
+interface Relinked {
+  readonly database: Database;
+  readonly table: string;
+  readonly stored: string;
+  readonly definition: Readonly<Record<string, unknown>>;
+}
+
 /** `to`: the field of links that comes after the one of texts. Whether any value was found. If all were, the texts go with their field; else it stays, and says that it has them. */
-export async function relink({ database, table, stored: from, definition }: FieldForm, to: string): Promise<boolean> {
+export async function relink({ database, table, stored: from, definition }: Relinked, to: string): Promise<boolean> {
   const ids = await idsByTitle(String(definition["link"]));
   const isList = definition["type"] === "list";
   const rows = await valuesOf(database.key, from, database.schema.multiTable ? table : undefined);
