@@ -196,6 +196,7 @@ describe("the grid of records", () => {
     await page.getByText("Chosen: 2").waitFor();
     await keys.enter("button", "Delete", { back: true });
     await page.getByText("Chosen: 2").waitFor({ state: "detached" });
+    await page.getByText("2 records deleted").first().waitFor();
     // Without a record there is no grid: the page has the focus.
     await eventually(async () => (await page.locator("body:focus").count()) === 0);
     await keys.press("Control+z");
