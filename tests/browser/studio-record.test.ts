@@ -173,7 +173,7 @@ test("what was said and done is one stream: comments with mentions, and the reco
     .filter({ hasText: "Stage" })
     .click();
   await panel.getByRole("button", { name: "Stage new" }).waitFor();
-  expect((await stored("orders", id)).price ?? null).toBeNull();
+  await eventually(async () => ((await stored("orders", id)).price ?? null) === null);
   // What one does oneself is not news of somebody else.
   await page
     .getByRole("grid", { name: "Records" })
