@@ -117,7 +117,7 @@ export async function arrive(ctx: Hooks, hook: HookRow, { request, query, bytes 
     if (challenge !== undefined) return { id: arrival.id, isRepeated: false, challenge };
   } catch (error) {
     if (!(error instanceof HttpError)) throw error;
-    throw await refuse(error, error.message);
+    throw await refuse(error, error.status === 422 ? JSON.stringify(error.body) : error.message);
   }
   const id = await ctx.write({ ...arrival, messageId: verdict.messageId, error: null, body: text });
   if (id === "") throw notFound();
