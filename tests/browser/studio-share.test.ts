@@ -140,6 +140,34 @@ test("with somebody who sees only what they make: the rule and the new records g
   expect([...faults, ...theirs.faults]).toEqual([]);
 }, 600_000);
 
+test("a look as somebody shows cells as the table does: choices, days, and names of linked records", async () => {
+  const stage = { type: "string", choices: [{ value: "won", label: "Won deal" }] };
+  const fields = { no: "string", stage, due: "date", client: { type: "string", link: "clients" } };
+  const access = [admin, { to: `user:${jan}`, may: "read" }];
+  await app.post("/core/dbs.json", { db: { name: "Offers", code: "offers", schema: { fields }, access } });
+  const name = { record: { data: { name: "Acme" } } };
+  const client = (await app.post("/core/dbs/clients/records.json", name)).json.id;
+  const data = { no: "F-1", stage: "won", due: "2026-03-05", client };
+  expect((await app.post("/core/dbs/offers/records.json", { record: { data } })).status).toBe(201);
+  await app.patch("/core/dbs/clients.json", { db: { schema: { fields: { name: "string" } }, access: [admin] } });
+  await using opened = await studio.signedIn({ at: "/studio/core/dbs/offers/records" });
+  const { page, faults } = opened;
+  await page.getByRole("button", { name: "Share", exact: true }).click();
+  const dialog = page.getByRole("dialog", { name: "Share Offers" });
+  await dialog.getByLabel("Look as").selectOption({ label: "Jan Example" });
+  const seen = dialog.getByRole("region", { name: "As Jan Example sees it" });
+  await seen.getByRole("cell", { name: "Won deal", exact: true }).waitFor();
+  await seen.getByRole("cell", { name: "Mar 5, 2026", exact: true }).waitFor();
+  // Clients are closed to Jan: whoever shares reads their names, and Jan does not.
+  await seen.getByRole("cell", { name: "Not visible to you" }).waitFor();
+  await app.patch("/core/dbs/clients.json", { db: { access } });
+  await page.reload();
+  await page.getByRole("button", { name: "Share", exact: true }).click();
+  await dialog.getByLabel("Look as").selectOption({ label: "Jan Example" });
+  await seen.getByRole("cell", { name: "Acme" }).waitFor();
+  expect(faults).toEqual([]);
+}, 600_000);
+
 test("with somebody new, who is invited on the page of invitations", async () => {
   await using opened = await studio.signedIn({ at: "/studio/core/dbs/deals/records" });
   const { page, faults } = opened;

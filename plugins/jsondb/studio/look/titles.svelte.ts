@@ -62,9 +62,14 @@ export class Titles {
     return this.hidden.has(db);
   }
 
+  /** Of a look as somebody else: the databases that are closed to them. */
+  hide(dbs: readonly string[]): void {
+    this.hidden = new Set(dbs);
+  }
+
   /** Undefined until it is read; "" of a record that is gone or hidden. */
   of(target: Target, id: string): string | undefined {
-    const known = this.known.get(`${target.db} ${id}`);
+    const known = this.isHidden(target) ? "" : this.known.get(`${target.db} ${id}`);
     if (known === undefined) this.ask(target, id);
     return known;
   }
