@@ -961,6 +961,35 @@ test("views that the Studio once kept among the preferences are views of the tab
   await eventually(async () => JSON.stringify((await app.get("/account/me/preferences.json")).json) === "{}");
 });
 
+test("more views than fit are behind their number, and the one that is open is in sight, on a phone too", async () => {
+  await database("viewed", [{ name: "A" }]);
+  for (let at = 1; at <= 9; at++)
+    await app.post("/core/dbs/viewed/views.json", { view: { name: `View with a long name ${at}`, kind: "table" } });
+  await using session = await opened("/studio/core/dbs/viewed/records");
+  const { page } = session;
+  const tabs = page.getByRole("navigation", { name: "Views" });
+  const isInSight = async (name: string) => {
+    const [tab, all] = await Promise.all([tabs.getByRole("link", { name }).boundingBox(), tabs.boundingBox()]);
+    return tab !== null && all !== null && tab.x >= all.x - 1 && tab.x + tab.width <= all.x + all.width + 1;
+  };
+  const name = "View with a long name 9";
+  await tabs.getByRole("link", { name }).waitFor({ state: "attached" });
+  expect(await isInSight(name)).toBe(false);
+  await page.getByRole("button", { name: "More views" }).click();
+  await page.getByRole("group", { name: "More views" }).getByRole("link", { name }).click();
+  await page.waitForURL(/view=/);
+  await eventually(async () => isInSight(name));
+  await page.setViewportSize({ width: 360, height: 740 });
+  await page.reload();
+  await tabs.getByRole("link", { name }).waitFor();
+  await eventually(async () => isInSight(name));
+  await page.getByRole("button", { name: "More views" }).click();
+  await page.getByRole("group", { name: "More views" }).getByRole("link", { name: "All records" }).click();
+  await eventually(async () => isInSight("All records"));
+  expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBe(360);
+  expect(session.faults).toEqual([]);
+});
+
 test("a board moves cards between lanes by a menu and by dragging, a calendar shows days, a gallery cards", async () => {
   const fields = { name: "string", due: "date", status: { type: "string", choices: ["new", "done"] } };
   const due = "2026-03-05";
