@@ -64,6 +64,7 @@ export {
   isWhole,
   newStart,
   ofRecords,
+  secretMaker,
   webhookStart,
   type Start,
 } from "./start/start.ts";

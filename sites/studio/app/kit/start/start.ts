@@ -44,6 +44,15 @@ export const hookFields = ["name", "scheme", "secret", "header", "id_header"] as
 
 export const ofRecords = "Core::Record";
 
+/** Makes a secret for a way to sign; the other services bring their own. */
+export function secretMaker(scheme: unknown): (() => string) | undefined {
+  if (scheme !== "standard" && scheme !== "hmac" && scheme !== "token") return undefined;
+  return () => {
+    const random = btoa(String.fromCharCode(...crypto.getRandomValues(new Uint8Array(24))));
+    return scheme === "standard" ? `whsec_${random}` : random.replaceAll(/[+/]/g, "x");
+  };
+}
+
 export function newStart(kind: Start["kind"], number: number, given: Partial<Start> = {}): Start {
   return {
     key: `new ${number}`,
