@@ -47,6 +47,44 @@ const stored = async (db: string, id: string) => (await app.get(`/core/dbs/${db}
 const at = (db: string, id: string) => `/studio/core/dbs/${db}/records?open=${id}`;
 const panelOf = (page: Page, name: string) => page.getByRole("complementary", { name, exact: true });
 
+test("while the server is away a record opens from the list, and what is changed in it waits", async () => {
+  const ids = [
+    await record("customers", { name: "Ada", country: "PL" }),
+    await record("customers", { name: "Cy", country: "DE" }),
+  ];
+  await using opened = await studio.signedIn({ at: `${at("customers", ids[0] ?? "")}&sort=name` });
+  const { page } = opened;
+  page.setDefaultTimeout(15_000);
+  await panelOf(page, "Ada").getByText("No comment yet.").waitFor();
+  await page.context().setOffline(true);
+  await page.keyboard.press("j");
+  const panel = panelOf(page, "Cy");
+  await panel.getByText("not while the server is away").waitFor();
+  const change = async (button: string, value: string) => {
+    await panel.getByRole("button", { name: button, exact: true }).click();
+    await page.keyboard.press("Control+a");
+    await page.keyboard.press("Delete");
+    await page.keyboard.type(value);
+    await page.keyboard.press("Enter");
+  };
+  await change("Country DE", "AT");
+  await page.getByRole("alert").getByText("1 change waits.").waitFor();
+  await panel.getByRole("button", { name: "Country AT", exact: true }).waitFor();
+  await change("Name Cy", "");
+  await page.getByRole("alert").getByText("2 changes wait.").waitFor();
+  await page.keyboard.press("Escape");
+  await page.getByRole("gridcell", { name: "AT" }).waitFor();
+  await page.context().setOffline(false);
+  await eventually(async () => (await stored("customers", ids[1] ?? "")).country === "AT");
+  // What is refused names its record.
+  const refusal = page.getByRole("alert").filter({ hasText: "is required" });
+  await refusal.getByRole("link", { name: "Cy" }).click();
+  await panel.getByRole("button", { name: "Country AT", exact: true }).waitFor();
+  await page.getByText("cannot be reached").waitFor({ state: "detached" });
+  expect(await stored("customers", ids[1] ?? "")).toEqual({ name: "Cy", country: "AT" });
+  expect(opened.faults.filter((fault) => !/DISCONNECTED|status of 422|derived_inert/.test(fault))).toEqual([]);
+});
+
 test("each kind of value is shown as people write it, and changed where it stands", async () => {
   const ann = await record("customers", { name: "Ann", country: "PL" });
   await record("customers", { name: "Bea", country: "DE" });

@@ -1,21 +1,24 @@
 /** One record that is looked at and changed: field by field, or as JSON. What was typed is saved one request at a time. */
 import {
   ApiError,
+  connection,
   get,
   isMap,
   KeptDraft,
   merged,
   messageOf,
+  outlast,
   ownOf,
   parseJson,
   request,
+  same,
   text,
   toasts,
   words,
   type Conflict,
 } from "studio";
 import type { TableDraft } from "../schema.ts";
-import { changedFields, typedText, typedValue } from "../cells.ts";
+import { changedFields, typedText, typedValue, type Row } from "../cells.ts";
 import { recordPath, recordsPath } from "../paths.ts";
 import { say } from "./words.ts";
 
@@ -71,10 +74,20 @@ export class RecordForm {
     if (this.isNew) this.show({});
   }
 
+  /** What a list has of the record is shown until the server answers, and can be changed. */
+  open({ data, table_name: table, created_at: created, updated_at: updated }: Row): void {
+    [this.table, this.created, this.updated] = [table, created, updated];
+    this.show(data);
+  }
+
   async load(signal?: AbortSignal): Promise<void> {
     if (this.isNew) return;
+    const isFirst = this.tag === undefined;
     try {
-      const data = await this.read(signal);
+      const { json, headers } = await outlast(() => get(recordPath(this.db, this.id), signal));
+      // What is typed over the list's record meanwhile is joined with it by its save.
+      if (isFirst && this.data && (this.isChanged || this.saving)) return;
+      const data = this.taken(json, headers);
       if (data) this.show(data);
     } catch (error) {
       if (!signal?.aborted) this.problem = messageOf(error);
@@ -87,8 +100,8 @@ export class RecordForm {
     this.data = (await this.read().catch(() => undefined)) ?? this.data;
   }
 
-  private async read(signal?: AbortSignal): Promise<Values | undefined> {
-    const { json, headers } = await get(recordPath(this.db, this.id), signal);
+  private async read(): Promise<Values | undefined> {
+    const { json, headers } = await outlast(() => get(recordPath(this.db, this.id)));
     return this.taken(json, headers);
   }
 
@@ -218,6 +231,15 @@ export class RecordForm {
     return messages.size > 0 ? undefined : Object.fromEntries(changes);
   }
 
+  /** Gives what was typed to `send`, field by field, and shows it as if it was saved. */
+  handOver(table: TableDraft | undefined, send: (field: string, value: unknown, before: unknown) => void): void {
+    const [changes, before] = [this.changes(table), this.data];
+    if (!changes) return;
+    this.show({ ...before, ...changes });
+    this.draft.forget();
+    for (const [field, value] of Object.entries(changes)) send(field, value, ownOf(before, field));
+  }
+
   /**
    * Saves what was typed, and what is typed meanwhile after it. The record as the server has it then; undefined if it
    * refuses, or a person has to decide first.
@@ -246,6 +268,7 @@ export class RecordForm {
     const changes = this.changes(table);
     if (!changes) return undefined;
     if (!this.isNew && Object.keys(changes).length === 0) return this.settle(texts, jsonText);
+    if (!this.isNew && this.tag === undefined) return this.merge(table);
     try {
       const { json, headers } = await this.send(changes);
       if (this.isNew) {
@@ -268,7 +291,8 @@ export class RecordForm {
   private send(data: Values) {
     const path = this.isNew ? recordsPath(this.db) : `${recordPath(this.db, this.id)}?keep_table=true`;
     const record = this.isNew ? { data, ...(this.table !== null && { table_name: this.table }) } : { data };
-    return request(this.isNew ? "POST" : "PATCH", path, { body: { record }, ifMatch: this.tag });
+    const options = { body: { record }, ifMatch: this.tag, ...(this.isNew && { key: crypto.randomUUID() }) };
+    return connection.counted(outlast(() => request(this.isNew ? "POST" : "PATCH", path, options)));
   }
 
   /** What was sent is no change any more; what was typed since stays one. */
@@ -293,7 +317,7 @@ export class RecordForm {
       this.put(mine);
       this.conflicts = conflicts;
       if (conflicts.length > 0) return undefined;
-      toasts.say(say("bothKept"));
+      if (!same(loaded, theirs)) toasts.say(say("bothKept"));
       this.again = true;
       return "merged";
     } catch (error) {

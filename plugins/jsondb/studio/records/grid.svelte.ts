@@ -267,8 +267,8 @@ export class Grid {
     const id = this.rows.idOf(row.id);
     const isLine = isNew(id);
     if (isLine && this.editing?.id === id) return;
-    if (this.editing || !this.isEntering) {
-      toasts.fail(`${labelled(column).label}: ${refusalOf(error, column.name)}`);
+    if (this.editing || !this.isEntering || this.rows.isClosed) {
+      this.rows.refused(id, labelled(column).label, refusalOf(error, column.name));
     } else if (!isLine || !this.goOn(error, editing)) {
       // Saved again, it replaces what the cell says.
       const seen = error instanceof ChangedMeanwhile ? error.theirs : before;

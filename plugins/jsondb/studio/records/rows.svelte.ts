@@ -4,11 +4,13 @@
  */
 import {
   ApiError,
+  connection,
   followEvents,
   get,
   isMap,
   mapsIn,
   messageOf,
+  outlast,
   ownOf,
   parseJson,
   request,
@@ -25,6 +27,7 @@ import {
   eventsPath,
   linkedPath,
   pageSize,
+  recordAddress,
   recordPath,
   recordsPath,
   restorePath,
@@ -259,6 +262,10 @@ export class Rows {
     this.counts.clear();
   }
 
+  get isClosed(): boolean {
+    return this.stop.signal.aborted;
+  }
+
   close(): void {
     clearTimeout(this.counting);
     this.stop.abort();
@@ -325,7 +332,9 @@ export class Rows {
    * has changed the field since.
    */
   save(id: string, field: string, value: unknown, seen: unknown): Promise<Row | undefined> {
-    const stored = (this.last.get(id) ?? Promise.resolve()).then(() => this.store(id, field, value, seen));
+    const stored = connection.counted(
+      (this.last.get(id) ?? Promise.resolve()).then(() => this.store(id, field, value, seen)),
+    );
     this.last.set(
       id,
       stored.catch(() => undefined),
@@ -373,6 +382,13 @@ export class Rows {
         if (!(error instanceof ApiError && error.status === 412) || attempt === mostAttempts) throw error;
       }
     }
+  }
+
+  /** Says what the server refuses of a record that one may have left meanwhile. */
+  refused(id: string, label: string, words: string): void {
+    const row = this.loaded.find((one) => one.id === id);
+    const name = (row && cellText(valueAt(row, this.nameField ?? ""))) || say("record");
+    toasts.fail(`${label}: ${words}`, isNew(id) ? undefined : { name, address: recordAddress(this.db, id) });
   }
 
   /** In one transaction, at most 1,000. Gives back the records. */
@@ -524,17 +540,6 @@ export class Rows {
         this.put(row, this.isChanging || this.own.has(row.id) ? undefined : "update");
         loaded.set(row.id, row);
       }
-    }
-  }
-}
-
-/** What is typed waits for a server that cannot be reached, however long; each attempt lasts about a minute. */
-async function outlast<T>(run: () => Promise<T>): Promise<T> {
-  for (;;) {
-    try {
-      return await run();
-    } catch (error) {
-      if (!(error instanceof ApiError && error.status === 0)) throw error;
     }
   }
 }

@@ -10,7 +10,7 @@ export { asking } from "../ai/asking.svelte.ts";
 export { Conversation, type ChatMessage, type ChatRequest } from "../ai/chat.svelte.ts";
 export { loadModels, type Model } from "../ai/load.ts";
 export { addressOf, base } from "../address.ts";
-export { ApiError, askEarly, get, messageOf, personHeader, request, type Answer } from "../server/request.ts";
+export { ApiError, askEarly, get, messageOf, outlast, personHeader, request, type Answer } from "../server/request.ts";
 export { Attempt, Fetched, titled, whileShown } from "../state/page.svelte.ts";
 export { connection } from "../state/connection.svelte.ts";
 export { followChanges, followEvents, repeatedly } from "../server/events.ts";

@@ -122,6 +122,17 @@ export async function request(method: string, path: string, options: Options = {
   }
 }
 
+/** Waits for a server that cannot be reached, however long; each attempt of a request lasts about a minute. */
+export async function outlast<T>(run: () => Promise<T>): Promise<T> {
+  for (;;) {
+    try {
+      return await run();
+    } catch (error) {
+      if (!(error instanceof ApiError && error.status === 0)) throw error;
+    }
+  }
+}
+
 const listeners = new Set<(path: string) => void>();
 
 /** Calls `tell` with the address of each change that has succeeded; what it gives back ends that. */

@@ -8,6 +8,8 @@ const firstLookMs = 4000;
 class Connection {
   /** What the banner says. */
   trouble = $state<"offline" | "busy" | undefined>();
+  /** Changes that are not answered yet. */
+  waiting = $state(0);
   /** Of the server: `short`, if uploads and imports are refused; `full`, if nothing can be stored. */
   disk = $state<"ok" | "short" | "full">("ok");
   /** Set while the dialog of an ended session is open. */
@@ -15,6 +17,16 @@ class Connection {
 
   get sessionEnded(): boolean {
     return this.ended !== undefined;
+  }
+
+  /** Counts a change among those that wait until it is answered. */
+  async counted<T>(change: Promise<T>): Promise<T> {
+    this.waiting++;
+    try {
+      return await change;
+    } finally {
+      this.waiting--;
+    }
   }
 
   /** Looks at the server's disk soon, each minute, and when the page is seen again. Gives back what ends that. */

@@ -9,6 +9,8 @@ export interface Toast {
   readonly count: number;
   readonly until: number;
   readonly undo?: () => void;
+  /** What the news is about. */
+  readonly of?: { readonly name: string; readonly address: string } | undefined;
 }
 
 /** What is to be deleted in ten seconds. */
@@ -56,8 +58,8 @@ class Toasts {
     this.show({ words, isError: false }, showMs);
   }
 
-  fail(error: unknown): void {
-    this.show({ words: error instanceof Error ? error.message : String(error), isError: true }, showMs * 2);
+  fail(error: unknown, of?: Toast["of"]): void {
+    this.show({ words: error instanceof Error ? error.message : String(error), isError: true, of }, showMs * 2);
   }
 
   /** Copies a text, and says so. Browsers have a clipboard over https alone: else by the older way, or by hand. */
@@ -121,9 +123,12 @@ class Toasts {
   }
 
   /** The last three. What was said before is counted; taken back, the one before can be taken back next. */
-  private show({ undo, ...toast }: Pick<Toast, "words" | "isError" | "undo">, ms: number): void {
+  private show({ undo, ...toast }: Pick<Toast, "words" | "isError" | "undo" | "of">, ms: number): void {
     const id = ++this.last;
-    const before = this.list.find(({ words, isError }) => words === toast.words && isError === toast.isError);
+    const before = this.list.find(
+      ({ words, isError, of }) =>
+        words === toast.words && isError === toast.isError && of?.address === toast.of?.address,
+    );
     const back = () => {
       this.close(id);
       if (before && Date.now() < before.until) this.list = [...this.list, before];
