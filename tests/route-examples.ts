@@ -145,6 +145,7 @@ async function others(made: ReadonlyMap<string, string>, place: Place): Promise<
   const delivery = await post(`/account/webhooks/${hook.id}/test.json`);
   const flow = { name: "Waits", code: "waits", fields: { program: [{ type: "wait", seconds: 3600 }] } };
   await post("/connect/flows.json", { flow });
+  await post("/connect/flows.json", { flow: { ...flow, code: "started" } });
   const process = async () => (await post("/connect/flows/waits/run.json?wait=0", {})).id;
   const failed = await process();
   await post(`/connect/flow_processes/${failed}/cancel.json`);
@@ -179,6 +180,7 @@ async function others(made: ReadonlyMap<string, string>, place: Place): Promise<
     "POST /core/db/": { method_name: "create" },
     "/connect/connectors/": { id: connector, code: "weather", method_name: "current" },
     "/connect/flows/": { id: given("/connect/flows").id, code: "weather-advice" },
+    "PUT /connect/flows/{id}/triggers": { id: "started" },
     "/connect/flow_processes/": { id: failed },
     "POST /connect/flow_processes/{id}/cancel": { id: await process() },
     "/connect/hooks/": { id: `${incoming.id}`, arrival_id: arrival.id },

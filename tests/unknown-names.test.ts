@@ -78,6 +78,9 @@ const freeObjects: ReadonlySet<string> = new Set([
   // Their keys are databases; what is none is 422.
   "api_token.databases",
   "token.databases",
+  // What is none of its kind's is 422.
+  "triggers.triggers.[]",
+  "triggers.triggers.[].filter",
   "view.filters",
   "db.rename",
   "app.config",

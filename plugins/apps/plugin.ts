@@ -101,6 +101,21 @@ export default definePlugin({
       },
     };
     ctx.services.tokens.acceptCredential(appTokenPrefix, (token) => verify(shared, token));
+    ctx.services.flows.registerTriggers({
+      privilege: "apps",
+      kinds: { action: ["app", "action"] },
+      list: async (caller, code) => {
+        const rows = await appStore.actionsOf(ctx.sql, caller.account.id, code);
+        return rows.map(({ id, app, action, active }) => ({
+          id: `action-${app}-${action}`,
+          kind: "action",
+          app,
+          action,
+          active,
+          path: `/core/apps/${id}.json`,
+        }));
+      },
+    });
     return {
       nameables: [
         { model: "Core::App", noun: "app", exists: (accountId, key) => appStore.exists(ctx.sql, accountId, key) },

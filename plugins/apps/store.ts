@@ -98,6 +98,13 @@ export async function naming(
   return rows.map(({ id, name }) => ({ kind: "app", id, name, path: `/core/apps/${id}.json` }));
 }
 
+/** The actions that start this flow; off with their app. */
+export const actionsOf = (sql: Sql, accountId: number, flowCode: string) =>
+  sql<{ id: string; app: string; action: string; active: boolean }[]>`
+    select id, url_code as app, a ->> 'action' as action, active
+    from apps, jsonb_array_elements(actions::jsonb) a
+    where account_id = ${accountId} and a ->> 'flow_code' = ${flowCode} order by url_code, 3 limit 1000`;
+
 export async function exists(sql: Sql, accountId: number, key: string): Promise<boolean> {
   if (!isKey(key)) return false;
   return (await sql`select from apps where ${byKey(sql, accountId, key)}`).length > 0;

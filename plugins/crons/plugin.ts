@@ -1,6 +1,6 @@
 import { definePlugin } from "platform";
 import { accounts } from "../accounts/api.ts";
-import { flows } from "../flows/api.ts";
+import { flows, triggersOf } from "../flows/api.ts";
 import { Cron } from "./cron.ts";
 import { fireDue, newMemory } from "./fire.ts";
 import migration from "./migrations/001_crons.sql" with { type: "text" };
@@ -27,6 +27,22 @@ export default definePlugin({
   setup(ctx) {
     const crons = { ...ctx, flows: ctx.services.flows };
     const memory = newMemory(ctx);
+    ctx.services.flows.registerTriggers(
+      triggersOf(Cron, crons, {
+        kinds: { cron: ["name", "schedule", "timezone", "missed"] },
+        of: (code) => ({ target_code: code }),
+        shown: ({ name, schedule, timezone, missed, next_run_at, last_error: trouble }) => ({
+          kind: "cron",
+          name,
+          schedule,
+          timezone,
+          missed,
+          next_run_at,
+          trouble,
+        }),
+        given: ({ name, schedule, timezone, missed }) => ({ kind: "flow", name, schedule, timezone, missed }),
+      }),
+    );
     return {
       uses: {
         privilege: "crons",

@@ -10,11 +10,11 @@ import { originOf } from "./processes/view-store.ts";
 const actionWaitMs = 1000;
 const mostWaitSeconds = 25;
 
-export function flowService(ctx: FlowContext, { registerStep }: Pick<Flows, "registerStep">): Flows {
+export function flowService(ctx: FlowContext, registers: Pick<Flows, "registerStep" | "registerTriggers">): Flows {
   const { waiting } = ctx;
   const findFlow = (accountId: number, code: string, on: Queryable = ctx.sql) => find(Flow, on, accountId, { code });
   return {
-    registerStep,
+    ...registers,
     async putFlow({ accountId, userId }, flow) {
       const at = { ...ctx, caller: { account: { id: accountId }, user: { id: userId }, privileges: null } };
       return putAt(flow, await findFlow(accountId, flow.code), {

@@ -71,3 +71,15 @@ export const StepTypeAnswer = answer.object("FlowStepType", {
   params: answer.json(),
   privilege: field.nullable(Type.String()),
 });
+
+/** What else it holds depends on its kind. */
+export const TriggerAnswer = {
+  ...answer.object("FlowTrigger", {
+    id: Type.String(),
+    kind: Type.String(),
+    active: Type.Boolean(),
+    trouble: Type.Optional(field.nullable(Type.String())),
+    path: Type.String(),
+  }),
+  additionalProperties: true,
+};

@@ -1,6 +1,8 @@
 /** The service `flows`: starts flows and waits for their results. */
+import type { TriggerSource } from "./triggers/source.ts";
 import { service, type Static, type TObject, type Tx } from "platform";
 
+export { triggersOf, type TriggerSource } from "./triggers/source.ts";
 export type { CallOutcome, ConnectorEvent, Usage } from "../connectors/api.ts";
 
 /** A flow process as an app's action sees it (behaviour 4.3). */
@@ -76,6 +78,8 @@ export interface StepType<P extends TObject = TObject> {
 export interface Flows {
   /** Adds a type of step; to be called in `setup`. */
   registerStep<P extends TObject>(step: StepType<P>): void;
+  /** Adds what starts flows, as triggers of theirs (`triggersOf`); to be called in `setup`. */
+  registerTriggers(source: TriggerSource): void;
   /** Makes the flow with this code, or changes the existing one. `userId` null = no person (a command). */
   putFlow(
     by: { readonly accountId: number; readonly userId: number | null },

@@ -29,6 +29,7 @@ import { createWaiting } from "./processes/watch.ts";
 import { registerStep, type OwnStepType } from "./program/step-types.ts";
 import { mail } from "../mail/api.ts";
 import { flowMail, mailStep } from "./mail-step.ts";
+import type { TriggerSource } from "./triggers/source.ts";
 import { createTemplates } from "./program/template.ts";
 
 const { steps: _, ...sample } = processExample;
@@ -79,6 +80,7 @@ export default definePlugin({
     const { leaseSeconds, historyDays } = base.config;
     const flowLookup = createFlowLookup(base);
     const stepTypes = new Map<string, OwnStepType>();
+    const triggerSources: TriggerSource[] = [];
     base.services.mail.registerTemplate(flowMail);
     registerStep(stepTypes, mailStep({ ...base, mail: base.services.mail }));
     const ctx: FlowContext = {
@@ -88,6 +90,7 @@ export default definePlugin({
       databases,
       flowLookup,
       stepTypes,
+      triggerSources,
       templates: createTemplates(base.liquid),
       waiting: createWaiting(base),
       insertTogether: batched(
@@ -110,7 +113,10 @@ export default definePlugin({
         { id: "flows.prune", cron: "41 * * * *", run: prune },
         { id: "flows.sweep", cron: "*/5 * * * *", run: () => sweepProcesses(ctx) },
       ],
-      service: flowService(ctx, { registerStep: (step) => registerStep(stepTypes, step) }),
+      service: flowService(ctx, {
+        registerStep: (step) => registerStep(stepTypes, step),
+        registerTriggers: (source) => void triggerSources.push(source),
+      }),
     };
   },
 });

@@ -73,7 +73,7 @@ const here = (text: string) =>
 test("every example of the built-in prompt works, in its order", async () => {
   const prompt = await app.get("/core/prompt/flows_api.md");
   expect(prompt.status).toBe(200);
-  const examples = [...prompt.text.matchAll(/```\n(GET|POST) (\S+)\n([\s\S]*?)```/g)];
+  const examples = [...prompt.text.matchAll(/```\n(GET|POST|PUT) (\S+)\n([\s\S]*?)```/g)];
   expect(examples.length).toBeGreaterThanOrEqual(7);
   const answers: Record<string, { status: number; json: unknown }> = {};
   for (const [, method = "", path = "", text = ""] of examples) {

@@ -1,6 +1,6 @@
 import { definePlugin, on, setting } from "platform";
 import { accounts } from "../accounts/api.ts";
-import { flows } from "../flows/api.ts";
+import { flows, triggersOf } from "../flows/api.ts";
 import { openHooks, startFlows, startWaiting } from "./arrive.ts";
 import { Hook } from "./hook.ts";
 import migration from "./migrations/001_hooks.sql" with { type: "text" };
@@ -25,6 +25,18 @@ export default definePlugin({
 
   setup(ctx) {
     const hooks = openHooks(ctx);
+    const named = ["name", "scheme", "secret", "verify_token", "header", "algorithm", "encoding", "id_header"] as const;
+    const all = [...named, "tolerance_seconds", "max_bytes", "rate_limit"] as const;
+    const ownOf = (from: Readonly<Record<string, unknown>>) =>
+      Object.fromEntries(all.flatMap((key) => (key in from ? [[key, from[key]]] : [])));
+    ctx.services.flows.registerTriggers(
+      triggersOf(Hook, hooks, {
+        kinds: { hook: all },
+        of: (code) => ({ flow_code: code }),
+        shown: (row) => ({ kind: "hook", ...ownOf(row), url: row["url"] }),
+        given: ownOf,
+      }),
+    );
     return {
       uses: {
         privilege: "flows",

@@ -75,7 +75,7 @@ test("an agent builds an app, a database and a page, and is told what is wrong b
   const { call } = agent;
   const beginning = (await call("guide")).text;
   expect(beginning).toContain("- list, get, create, update, replace_text: dbs, apps\n");
-  expect(beginning).toContain("- flows_api: Connectors; Flows; Flow processes; Crons\n");
+  expect(beginning).toContain("- flows_api: Connectors; Flows; Triggers; Flow processes; Crons\n");
   expect((await call("guide", { topic: "apps" })).text).toContain('"source_code"');
   // What is said once is not said again, and arguments of `list` itself are no filters.
   const told = (await call("guide", { topic: "crons" })).text;

@@ -21,6 +21,7 @@ import { createSender } from "./sending/sender.ts";
 import { clearQueue, dueTopic, urgedTopic, type WebhookRef } from "./signals.ts";
 import { rightsOf } from "./subscriptions/rights.ts";
 import { webhookRoutes } from "./subscriptions/routes.ts";
+import { webhookTriggers } from "./subscriptions/triggers.ts";
 import { webhooksNaming } from "./subscriptions/store.ts";
 import { forgetHooks, isOrdered, isWanted, openSubscriptions } from "./subscriptions/subscriptions.ts";
 import { Webhook } from "./subscriptions/webhook.ts";
@@ -86,6 +87,7 @@ export default definePlugin({
       waits: config.waits,
       noting: createTurnsByKey(),
     };
+    ctx.services.flows.registerTriggers(webhookTriggers(webhooks));
     const leaseSeconds = 2 * config.timeoutSeconds;
     const sender = createSender(webhooks, { maxInFlight: config.maxInFlight, leaseSeconds });
     ctx.broadcast.on(dueTopic, (text) => sender.wake(webhookOf(text)));

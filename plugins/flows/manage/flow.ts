@@ -55,6 +55,8 @@ interface FlowAuthor extends Author {
   readonly privileges: ReadonlySet<string> | null;
 }
 
+const isCaller = (author: FlowAuthor | Caller): author is Caller => "viaCookie" in author;
+
 export interface FlowAt extends At<FlowAuthor>, Lookups {
   readonly databases: Lookups["databases"] & Pick<JsonDatabases, "reaches" | "databasesAlong" | "linkFaults">;
   readonly flowLookup: Lookups["flowLookup"] & {
@@ -62,6 +64,8 @@ export interface FlowAt extends At<FlowAuthor>, Lookups {
   };
   /** Of a new one. */
   readonly warnings?: readonly string[];
+  /** Where it does what starts it. */
+  readonly loops?: (caller: Caller, row: FlowRow) => Promise<readonly string[]>;
 }
 
 export const Flow = resource("flow", {
@@ -94,7 +98,10 @@ export const Flow = resource("flow", {
   derive: async (at: FlowAt, row) => ({
     warnings: at.warnings ?? (await warningsOf(at, row.accountId, programOf(row.fields))),
   }),
-  hints: (_, row) => fieldHints(row.fields),
+  hints: async (at, row) => [
+    ...fieldHints(row.fields),
+    ...(isCaller(at.caller) ? ((await at.loops?.(at.caller, row)) ?? []) : []),
+  ],
   named: { noun: "a flow", keys: (row) => [row.code] },
   example: { id: "0198c5d2-7a1b-7c3d-8e4f-5a6b7c8d9e10", warnings: [] },
   request: ["name", "code", "kind", "fields"],

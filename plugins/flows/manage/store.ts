@@ -27,7 +27,7 @@ export async function holding(sql: Sql, accountId: number, texts: readonly strin
 }
 
 /** The programs of the flows with these codes. */
-export async function programsOf(tx: Tx, accountId: number, codes: readonly string[]) {
+export async function programsOf(tx: Queryable, accountId: number, codes: readonly string[]) {
   const rows = await tx<(Pick<Naming, "fields"> & { code: string })[]>`
     select code, fields from flows where account_id = ${accountId} and code = any(${codes}::text[])`;
   return rows.map(({ code, fields }) => ({ code, program: programOf(fields) }));

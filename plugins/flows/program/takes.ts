@@ -43,28 +43,33 @@ export async function mustBeTheirs(
   privileges: ReadonlySet<string>,
   { programsOf, types, reaches, along }: Reaching,
 ): Promise<void> {
+  for await (const { place, step } of allSteps(program, programsOf)) {
+    const privilege = builtIn.get(step.type) ?? types.get(step.type)?.privilege;
+    if (privilege !== undefined && !privileges.has(privilege))
+      throw forbidden(`\`${place}\`: saving a flow with a \`${step.type}\` step needs the privilege \`${privilege}\``);
+    if (step.type !== "db") continue;
+    if (!(await reaches(step.db, levelOf[step.op])))
+      throw forbidden(
+        `\`${place}\`: saving it needs the level \`${levelOf[step.op]}\` for all records of the database \`${step.db.slice(0, 100)}\``,
+      );
+    for (const end of await along(step.db, expandPaths(step)))
+      if (!(await reaches(end, "read")))
+        throw forbidden(
+          `\`${place}.expand\`: saving it needs the level \`read\` for all records of each database that these links lead to`,
+        );
+  }
+}
+
+/** The steps of a program and of the flows that it calls. */
+export async function* allSteps(program: unknown, programsOf: ProgramsOf): AsyncGenerator<PlacedStep> {
   const seen = new Set<string>();
   let programs: readonly { place: string; program: unknown }[] = [{ place: "program", program }];
   // A process stops at this depth: deeper steps never run.
   for (let depth = 0; depth <= limits.calls && programs.length > 0; depth++) {
     const called = new Set<string>();
-    for (const { place, step } of programs.flatMap((one) => [...stepsIn(one.program, one.place)])) {
-      const privilege = builtIn.get(step.type) ?? types.get(step.type)?.privilege;
-      if (privilege !== undefined && !privileges.has(privilege))
-        throw forbidden(
-          `\`${place}\`: saving a flow with a \`${step.type}\` step needs the privilege \`${privilege}\``,
-        );
-      if (step.type === "db" && !(await reaches(step.db, levelOf[step.op])))
-        throw forbidden(
-          `\`${place}\`: saving it needs the level \`${levelOf[step.op]}\` for all records of the database \`${step.db.slice(0, 100)}\``,
-        );
-      if (step.type === "db")
-        for (const end of await along(step.db, expandPaths(step)))
-          if (!(await reaches(end, "read")))
-            throw forbidden(
-              `\`${place}.expand\`: saving it needs the level \`read\` for all records of each database that these links lead to`,
-            );
-      if (step.type === "flow" && !seen.has(step.flow)) called.add(step.flow);
+    for (const placed of programs.flatMap((one) => [...stepsIn(one.program, one.place)])) {
+      yield placed;
+      if (placed.step.type === "flow" && !seen.has(placed.step.flow)) called.add(placed.step.flow);
     }
     for (const code of called) seen.add(code);
     const found = called.size === 0 ? [] : await programsOf([...called]);
@@ -72,7 +77,12 @@ export async function mustBeTheirs(
   }
 }
 
-export function* stepsIn(program: unknown, place: string): Generator<{ place: string; step: Step }> {
+interface PlacedStep {
+  readonly place: string;
+  readonly step: Step;
+}
+
+export function* stepsIn(program: unknown, place: string): Generator<PlacedStep> {
   if (!Array.isArray(program)) return;
   // `checkProgram` accepted it.
   for (const [at, step] of (program as Program).entries()) {

@@ -1,5 +1,5 @@
 /** A webhook: what it is to others, and the rules of behaviour 2.5. */
-import { count, filter, invalid, resource, misspeltNames, Type, unknownNames } from "platform";
+import { count, filter, HttpError, invalid, resource, misspeltNames, Type, unknownNames } from "platform";
 import type { At, BaseContext, Change, Changed, DraftOf, Mention, Mistakes, Model, Tx } from "platform";
 import { fields, maxUrlLength, type WebhookFields, type WebhookInput, type WebhookRow } from "./fields.ts";
 import { mustFollow, mustManage, mustReach, type Grants, type Rights } from "./rights.ts";
@@ -20,7 +20,11 @@ export interface WebhookAt extends At, Pick<BaseContext, "enqueue" | "broadcast"
 }
 
 /** Its maker has changed since they were looked up: look again. */
-export class Outdated extends Error {}
+export class Outdated extends HttpError {
+  constructor() {
+    super(409, { error: "the webhook has changed just now, try again" });
+  }
+}
 
 type WebhookChange = Change<typeof fields, "integer">;
 type WrittenWebhook = Changed<typeof fields, "integer">;
@@ -38,6 +42,7 @@ export const Webhook = resource("webhook", {
     source_type: filter.exact("exact"),
     kind: filter.exact("exact"),
     target_kind: filter.exact("exact"),
+    target_code: filter.exact("exact"),
     active: filter.flagged(Type.Boolean({ description: "true or false" })),
   },
   check,

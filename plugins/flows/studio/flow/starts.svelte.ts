@@ -1,22 +1,18 @@
 /** What starts a flow: its webhooks and crons as they are stored, and as somebody is changing them. They go live with the flow. */
 import {
-  bodyOf,
-  cronStart,
-  hookStart,
+  ApiError,
   isMap,
   isWhole,
   KeptDraft,
+  mapsIn,
   messageOf,
   newStart,
   request,
   same,
-  session,
   startOf,
-  startPaths,
-  webhookStart,
+  triggerOf,
   type Start,
 } from "studio";
-import { rowsAt } from "./program/codes.svelte.ts";
 
 export class Starts {
   private stored = $state.raw<readonly Start[]>([]);
@@ -29,23 +25,16 @@ export class Starts {
   readonly isChanged = $derived(this.wanted !== undefined && !same(this.wanted, this.stored));
   private readonly draft: KeptDraft;
   private number = 0;
+  private tag: string | undefined;
 
   constructor(id: string) {
     this.draft = new KeptDraft(`/connect/flows/${id}/starts`);
   }
 
   async load(code: string): Promise<void> {
-    const [webhooks, crons, hooks] = await Promise.all([
-      session.may("webhooks") ? rowsAt("/account/webhooks.json?target_kind=flow&limit=1000") : [],
-      session.may("crons")
-        ? rowsAt(`/account/crons.json?${new URLSearchParams({ target_code: code, limit: "1000" })}`)
-        : [],
-      rowsAt(`/connect/hooks.json?${new URLSearchParams({ flow_code: code, limit: "1000" })}`),
-    ]);
-    const ours = webhooks.filter((row) => row["target_code"] === code);
-    this.stored = [...ours.map(webhookStart), ...crons.map(cronStart), ...hooks.map(hookStart)];
+    this.take(await request("GET", pathOf(code)));
     const kept = this.draft.take()["starts"];
-    if (typeof kept === "string" && !this.wanted) this.wanted = read(kept);
+    if (typeof kept === "string" && !this.wanted) this.wanted = drafted(kept);
     this.isLoaded = true;
   }
 
@@ -86,55 +75,62 @@ export class Starts {
   }
 
   /** All on or all off, as they are stored; what is being changed stays so. */
-  async flip(active: boolean): Promise<void> {
-    for (const { key, kind, id } of this.stored) {
-      const { json } = await request("PATCH", `${startPaths[kind]}/${id}.json`, { body: { [kind]: { active } } });
-      const { next } = startOf(kind, isMap(json) ? json : {});
-      const flipped = (all: readonly Start[]) =>
-        all.map((start) => (start.key === key ? { ...start, active, next } : start));
-      this.stored = flipped(this.stored);
-      if (this.wanted) this.put(flipped(this.wanted));
+  async flip(code: string, active: boolean): Promise<void> {
+    await this.load(code);
+    this.take(await this.send(code, this.stored, active));
+    const now = new Map(this.stored.map((start) => [start.key, start]));
+    if (this.wanted)
+      this.put(this.wanted.map((start) => ({ ...start, active, next: now.get(start.key)?.next ?? start.next })));
+  }
+
+  /** Stores them as they are to be, on or off. Gives back whether the server took them. */
+  async store(code: string, active: boolean): Promise<boolean> {
+    if (!this.isChanged && this.all.every((start) => start.active === active)) return true;
+    const { all, wanted } = this;
+    try {
+      this.take(await this.send(code, all, active));
+      const stored = new Map(all.map(({ key }, at) => [key, this.stored[at]]));
+      const place = ({ key }: Start) => ({ key: stored.get(key)?.key ?? key, id: stored.get(key)?.id ?? "" });
+      // What was typed meanwhile is of what is stored now.
+      if (this.wanted && this.wanted !== wanted) this.put(this.wanted.map((start) => ({ ...start, ...place(start) })));
+      else this.reset();
+      this.problems = {};
+      return true;
+    } catch (error) {
+      if (error instanceof ApiError && error.status === 412) {
+        // What somebody else has added meanwhile stands beside one's own.
+        const before = new Set(this.stored.map(({ key }) => key));
+        await this.load(code);
+        this.put([...all, ...this.stored.filter(({ key }) => !before.has(key))]);
+        return this.store(code, active);
+      }
+      const said =
+        error instanceof ApiError && error.errors["triggers"] ? error.errors["triggers"] : [messageOf(error)];
+      this.problems = Object.fromEntries(said.map((one) => problemOf(one, all)));
+      return false;
     }
   }
 
-  /** Stores them as they are to be, on or off. Gives back whether the server took every one. */
-  async store(code: string, active: boolean): Promise<boolean> {
-    const problems: Record<string, string> = {};
-    const attempt = async (key: string, work: () => Promise<unknown>) => {
-      try {
-        await work();
-      } catch (error) {
-        problems[key] = messageOf(error);
-      }
-    };
-    const kept = new Set(this.all.map(({ key }) => key));
-    for (const { key, kind, id } of this.stored.filter((start) => !kept.has(start.key)))
-      await attempt(key, () => request("DELETE", `${startPaths[kind]}/${id}.json`));
-    const before = new Map(this.stored.map((start) => [start.key, start]));
-    const next: Start[] = [];
-    for (const start of this.all) {
-      let now = start;
-      const old = before.get(start.key);
-      if (!old || !same(old, start) || start.active !== active)
-        await attempt(start.key, async () => {
-          const path = startPaths[start.kind];
-          const body = bodyOf(start, code, active);
-          const { json } = old
-            ? await request("PATCH", `${path}/${start.id}.json`, { body })
-            : await request("POST", `${path}.json`, { body });
-          now = startOf(start.kind, isMap(json) ? json : {});
-        });
-      next.push(now);
-    }
-    this.problems = problems;
-    this.stored = next.filter(({ id }) => id !== "");
-    this.wanted = Object.keys(problems).length > 0 ? next : undefined;
-    if (!this.isChanged) this.draft.forget();
-    return Object.keys(problems).length === 0;
+  private send(code: string, starts: readonly Start[], active: boolean) {
+    const triggers = starts.map((one) => triggerOf(one, active));
+    return request("PUT", pathOf(code), { body: { triggers }, ifMatch: this.tag });
+  }
+
+  private take({ json, headers }: { readonly json: unknown; readonly headers: Headers }): void {
+    this.tag = headers.get("etag") ?? undefined;
+    this.stored = mapsIn(json).flatMap((trigger) => (trigger["kind"] === "action" ? [] : startOf(trigger)));
   }
 }
 
-function read(kept: string): readonly Start[] | undefined {
+const pathOf = (code: string) => `/connect/flows/${encodeURIComponent(code)}/triggers.json`;
+
+/** `triggers[1].schedule is …` -> the key of the second start, and what is wrong with it. */
+function problemOf(said: string, starts: readonly Start[]): [string, string] {
+  const [whole = "", at = "0"] = /^`?triggers\[(\d+)\]`?[.:]? ?/.exec(said) ?? [];
+  return [starts[Number(at)]?.key ?? "", said.slice(whole.length)];
+}
+
+function drafted(kept: string): readonly Start[] | undefined {
   try {
     const starts: unknown = JSON.parse(kept);
     return Array.isArray(starts)

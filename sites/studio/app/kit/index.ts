@@ -53,12 +53,11 @@ export { default as ScheduleInput } from "./start/ScheduleInput.svelte";
 export { default as StartFields } from "./start/StartFields.svelte";
 export { conditionsOf, scheduleSentence, sentenceOf, titleOfStart } from "./start/sentence.ts";
 export {
-  bodyOf,
   changedOf,
   cronStart,
   hookStart,
   startOf,
-  startPaths,
+  triggerOf,
   filterOf,
   furtherOf,
   isWhole,

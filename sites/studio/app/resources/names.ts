@@ -54,6 +54,7 @@ export const unlisted: ReadonlySet<string> = new Set([
   "/core/media_folders",
   "/core/media/{id}/uses",
   "/connect/flow_steps",
+  "/connect/flows/{id}/triggers",
   "/account/webhooks/source_types",
   "/account/webhooks/health",
   "/account/privileges",

@@ -449,6 +449,7 @@ describe("references", () => {
     expect(addresses("/connect/flows", { id: "f1", code: "daily" })).toEqual([
       "/studio/connect/processes?flow_code=daily",
       "/studio/account/crons?target_code=daily",
+      "/studio/account/webhooks?target_code=daily",
       "/studio/connect/hooks?flow_code=daily",
     ]);
     expect(addresses("/account/crons", { id: 3, kind: "flow", target_code: "daily" })).toContain(

@@ -2,56 +2,47 @@
 import { describe, expect, test } from "bun:test";
 import {
   becomesOf,
-  bodyOf,
-  cronStart,
   furtherOf,
-  hookStart,
   isWhole,
   newStart,
   nextOf,
   nextPath,
   scheduleOf,
+  startOf,
   timesOf,
-  webhookStart,
+  triggerOf,
   zoneOf,
 } from "./start.ts";
 import { tablesOf } from "./tables.ts";
 
 describe("a start", () => {
   const orders = newStart("webhook", 1, { db: "orders", filter: { status: "new" } });
-  test("is stored as a webhook or a cron, and read again", () => {
-    const { webhook } = bodyOf(orders, "intake", true);
-    const row = { id: 3, active: true, ...Object(webhook) };
-    expect(webhookStart(row)).toMatchObject({ ...orders, key: "webhook 3", id: "3" });
-    expect(Object(webhook)).toMatchObject({
-      source_type: "Core::Record",
-      filter: { db_code: "orders", status: "new" },
-    });
-    expect(bodyOf(newStart("cron", 1), "intake", false)).toEqual({
-      cron: { kind: "flow", target_code: "intake", schedule: "0 8 * * *", active: false },
-    });
-    const cron = { id: 7, schedule: "0 7 * * *", timezone: "Europe/Warsaw", active: false };
-    expect(cronStart(cron)).toMatchObject({ key: "cron 7", id: "7", schedule: "0 7 * * *", active: false });
-    const stored = {
-      id: 4,
-      name: "Shop",
-      scheme: "github",
-      secret_info: "…abcd",
-      header: null,
+  test("is stored as a trigger of the flow, and read again", () => {
+    const trigger = triggerOf(orders, true);
+    expect(trigger).toEqual({
+      kind: "record",
+      db: "orders",
+      table: null,
+      on: "create",
+      filter: { status: "new" },
+      changed: null,
       active: true,
-      url: "https://x/hooks/1",
-    };
-    expect(hookStart(stored)).toMatchObject({
-      key: "hook 4",
-      url: "https://x/hooks/1",
-      given: { name: "Shop", secret: "" },
     });
+    expect(startOf({ ...trigger, id: "webhook-3" })).toMatchObject({ ...orders, key: "webhook 3", id: "3" });
+    expect(triggerOf(newStart("cron", 1), false)).toEqual({ kind: "cron", schedule: "0 8 * * *", active: false });
+    const cron = { id: "cron-7", kind: "cron", schedule: "0 7 * * *", timezone: "Europe/Warsaw", active: false };
+    expect(startOf(cron)).toMatchObject({ key: "cron 7", id: "7", schedule: "0 7 * * *", active: false });
+    const event = { kind: "event", source_type: "Core::App", on: "create", filter: null, active: true };
+    expect(triggerOf(startOf({ ...event, id: "webhook-9" }), true)).toEqual({ ...event, id: "webhook-9", filter: {} });
+    const url = "https://x/hooks/1";
+    const hook = { id: "hook-4", kind: "hook", name: "Shop", scheme: "github", header: null, active: true, url };
+    expect(startOf(hook)).toMatchObject({ key: "hook 4", url, given: { name: "Shop", secret: "" } });
     // A secret that was not typed again stays; none is sent where nothing signs.
     const sent = (given: object, id = "") =>
-      Object(bodyOf(newStart("hook", 1, { id, given: { name: "Shop", ...given } }), "intake", true));
-    expect(sent({ scheme: "github" }, "4").hook).not.toHaveProperty("secret");
-    expect(sent({ scheme: "github", secret: "s" }, "4").hook).toMatchObject({ secret: "s", flow_code: "intake" });
-    expect(sent({ scheme: "none", secret: "" }, "4").hook).toMatchObject({ secret: null, header: null });
+      triggerOf(newStart("hook", 1, { id, given: { name: "Shop", ...given } }), true);
+    expect(sent({ scheme: "github" }, "4")).not.toHaveProperty("secret");
+    expect(sent({ scheme: "github", secret: "s" }, "4")).toMatchObject({ secret: "s", id: "hook-4" });
+    expect(sent({ scheme: "none", secret: "" }, "4")).toMatchObject({ secret: null, header: null });
     expect(
       [{ name: "Shop" }, { name: "Shop", secret: "s" }, { name: "Shop", scheme: "none" }].map((given) =>
         isWhole(newStart("hook", 1, { given })),
@@ -76,9 +67,8 @@ describe("a start", () => {
 
   test("may wait for a field, of changes only", () => {
     const paid = newStart("webhook", 1, { db: "orders", event: "update", changed: ["status"] });
-    const { webhook } = bodyOf(paid, "intake", true);
-    expect(webhookStart({ id: 4, ...Object(webhook) }).changed).toEqual(["status"]);
-    expect(bodyOf({ ...paid, event: "create" }, "intake", true)).toMatchObject({ webhook: { changed: null } });
+    expect(startOf({ id: "webhook-4", ...triggerOf(paid, true) }).changed).toEqual(["status"]);
+    expect(triggerOf({ ...paid, event: "create" }, true)).toMatchObject({ changed: null });
     // With a value it is what the field becomes, and no further condition.
     const becomes = { ...paid, filter: { status: "paid", gift: true } };
     expect([becomesOf(paid), becomesOf(becomes)]).toEqual([undefined, "status"]);

@@ -3,18 +3,11 @@ import { isMap, textOf } from "../../resources/values.ts";
 
 type Row = Readonly<Record<string, unknown>>;
 
-/** Where each kind is stored. */
-export const startPaths = {
-  webhook: "/account/webhooks",
-  cron: "/account/crons",
-  hook: "/connect/hooks",
-} as const;
-
 /** A webhook, a cron or a hook, and what it leads to. */
 export interface Start {
   /** `webhook 7`, `cron 3`; of one that is not stored yet `new 1`. */
   readonly key: string;
-  readonly kind: keyof typeof startPaths;
+  readonly kind: "webhook" | "cron" | "hook";
   readonly id: string;
   readonly active: boolean;
   /** Why the server has switched it off; "" if it has not. */
@@ -121,49 +114,38 @@ export function hookStart(row: Row): Start {
   };
 }
 
-/** As it is stored. */
-export const startOf = (kind: Start["kind"], row: Row) =>
-  ({ webhook: webhookStart, cron: cronStart, hook: hookStart })[kind](row);
+/** A trigger of a flow, as the flow's list of them has it. */
+export function startOf(trigger: Row): Start {
+  const [kind = "", id = ""] = textOf(trigger["id"]).split("-");
+  if (kind === "cron") return { ...cronStart({ ...trigger, id }), trouble: textOf(trigger["trouble"]) };
+  if (kind === "hook") return hookStart({ ...trigger, id });
+  const { kind: of, db, table, on, filter, source_type, changed, active, trouble } = trigger;
+  const place = of === "record" ? { db_code: db, ...(table !== null && { table_name: table }) } : {};
+  return webhookStart({
+    id,
+    active,
+    changed,
+    kind: on,
+    disabled_reason: trouble,
+    source_type: of === "record" ? ofRecords : source_type,
+    filter: { ...place, ...(isMap(filter) ? filter : {}) },
+  });
+}
 
 /** What is sent to store it. */
-export function bodyOf(start: Start, code: string, active: boolean): Row {
-  if (start.kind === "cron")
-    return {
-      cron: {
-        kind: "flow",
-        target_code: code,
-        schedule: start.schedule,
-        ...(start.timezone !== "" && { timezone: start.timezone }),
-        active,
-      },
-    };
-  if (start.kind === "hook") {
-    const { secret = "", header = "", id_header = "", ...rest } = start.given;
+export function triggerOf(start: Start, active: boolean): Row {
+  const { kind, id, source, event, db, table, filter, schedule, timezone, given } = start;
+  const own = { ...(id !== "" && { id: `${kind}-${id}` }), active };
+  if (kind === "cron") return { ...own, kind, schedule, ...(timezone !== "" && { timezone }) };
+  if (kind === "hook") {
+    const { secret = "", header = "", id_header = "", ...rest } = given;
     // A secret that is not typed again stays.
-    const kept = start.id !== "" && secret === "" && rest["scheme"] !== "none";
-    return {
-      hook: {
-        ...rest,
-        ...(!kept && { secret: secret || null }),
-        header: header || null,
-        id_header: id_header || null,
-        flow_code: code,
-        active,
-      },
-    };
+    const kept = id !== "" && secret === "" && rest["scheme"] !== "none";
+    const names = { header: header || null, id_header: id_header || null };
+    return { ...own, kind, ...rest, ...(!kept && { secret: secret || null }), ...names };
   }
-  const { source: source_type, event: kind } = start;
-  return {
-    webhook: {
-      source_type,
-      kind,
-      target_kind: "flow",
-      target_code: code,
-      filter: filterOf(start),
-      changed: changedOf(start),
-      active,
-    },
-  };
+  if (source !== ofRecords || db === "") return { ...own, kind: "event", source_type: source, on: event, filter };
+  return { ...own, kind: "record", db, table: table || null, on: event, filter, changed: changedOf(start) };
 }
 
 /** A webhook's filter: where the record must be, and what it must have. Null without any. */
