@@ -5,7 +5,7 @@ import type { Tokens } from "../tokens/api.ts";
 import type { ImportPlaces } from "./bulk/imports/body.ts";
 import type { Events } from "./live/events.ts";
 import type { RoomContext } from "./public/room.ts";
-import type { FileContext } from "./records/files.ts";
+import type { NamedContext } from "./records/named.ts";
 import type { SearchContext } from "./search/store.ts";
 
 interface PublicSettings {
@@ -20,7 +20,7 @@ interface HistorySettings {
   readonly historyBytes: number;
 }
 
-export interface JsondbContext extends SearchContext, RoomContext, FileContext {
+export interface JsondbContext extends SearchContext, RoomContext, NamedContext {
   readonly config: PublicSettings & HistorySettings & RoomContext["config"];
   readonly names: Names;
   readonly tokens: Tokens;

@@ -48,6 +48,7 @@ import accessMigration from "./migrations/018_access.sql" with { type: "text" };
 import linkMigration from "./migrations/019_links.sql" with { type: "text" };
 import { linkingCache } from "./links/links.ts";
 import { linkedRoute } from "./links/routes.ts";
+import { peopleRoute } from "./people/routes.ts";
 import { lookRoute } from "./access/routes.ts";
 import uniqueMigration from "./migrations/020_unique_fields.sql" with { type: "text" };
 import renamesMigration from "./migrations/021_renames.sql" with { type: "text" };
@@ -316,6 +317,7 @@ function routesOf(jsondb: JsondbContext): Route[] {
     ...inboxRoutes(jsondb),
     ...searchRoutes(jsondb),
     linkedRoute(jsondb),
+    peopleRoute(jsondb),
     lookRoute(jsondb),
     ...publicRoutes(jsondb),
     previewRoute(jsondb),

@@ -100,9 +100,8 @@ async function admitted(
   const keyed = route.method === "POST" && route.spec.idempotency !== "own" && route.spec.input !== "stream";
   // One of our webhooks says so in a header, so that loops over HTTP are found too.
   const cause = readSealed(ctx.secrets, request.headers.get(causationHeader));
-  const mayWrite = changes || "open" in route.spec.access;
-  const actor = mayWrite ? () => actorOf(identified) : undefined;
-  const runAs = () => (actor ? withActor(actor, () => answered(route, input)) : answered(route, input));
+  const actor = () => actorOf(identified);
+  const runAs = () => withActor(actor, () => answered(route, input));
   const run = () => (cause ? withCausation(cause, runAs) : runAs());
   if (!keyed || !caller || !request.headers.has("idempotency-key")) return run();
   return input.once(`token:${caller.tokenId}`, async () => storable(await run()));

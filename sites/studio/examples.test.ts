@@ -59,6 +59,7 @@ test("every list says what it is for, or how it comes to be", () => {
   const others = [
     "/account/settings",
     "/core/dbs/{db_id}/deleted_fields",
+    "/core/dbs/{db_id}/people",
     "/core/dbs/{db_id}/records/{id}/people",
     "/core/db_trash",
     "/connect/hooks/{id}/arrivals",

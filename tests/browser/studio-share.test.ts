@@ -124,8 +124,12 @@ test("with somebody who sees only what they make: the rule and the new records g
   await dialog.getByLabel("Only their own records, by the field").check();
   await of.selectOption("Made by");
   const now = async () => (await app.get("/core/dbs/tasks.json")).json;
-  await eventually(async () => (await now()).access[1].where?.made_by === "{user_login}", "the rule");
-  expect((await now()).schema.fields.made_by).toMatchObject({ default: "{user_login}", label: { de: "Erstellt von" } });
+  await eventually(async () => (await now()).access[1].where?.made_by === "{user_id}", "the rule");
+  expect((await now()).schema.fields.made_by).toMatchObject({
+    format: "user",
+    default: "{user_id}",
+    label: { de: "Erstellt von" },
+  });
   await using theirs = await studio.signedIn({ login: "jan", password, at: "/studio/core/dbs/tasks/records" });
   await theirs.page.getByRole("button", { name: "New record" }).click();
   await theirs.page
@@ -166,6 +170,73 @@ test("a look as somebody shows cells as the table does: choices, days, and names
   await dialog.getByLabel("Look as").selectOption({ label: "Jan Example" });
   await seen.getByRole("cell", { name: "Acme" }).waitFor();
   expect(faults).toEqual([]);
+}, 600_000);
+
+test("by a field of the kind Person: picked by name, own records go by it, and a filter means who looks", async () => {
+  const fields = { task: "string" };
+  await app.post("/core/dbs.json", { db: { name: "Chores", code: "chores", schema: { fields } } });
+  await app.post("/core/dbs/chores/records.json", { record: { data: { task: "Sweep" } } });
+  const { json: mop } = await app.post("/core/dbs/chores/records.json", { record: { data: { task: "Mop" } } });
+  await using opened = await studio.signedIn({ at: "/studio/core/dbs/chores/records" });
+  const { page } = opened;
+  await page.getByRole("button", { name: "Add field" }).click();
+  const adding = page.getByRole("group", { name: "Add field" });
+  await adding.getByRole("searchbox").fill("colleague");
+  await adding.getByRole("searchbox").press("Enter");
+  await adding.getByLabel("Field name").fill("Done by");
+  await adding.getByRole("button", { name: "Add field" }).click();
+  await page.getByRole("columnheader", { name: "Done by" }).waitFor();
+  expect((await app.get("/core/dbs/chores.json")).json.schema.fields.done_by).toMatchObject({
+    type: "integer",
+    format: "user",
+  });
+
+  const owned = async () => (await app.get(`/core/dbs/chores/records/${mop.id}.json`)).json.data.done_by;
+  const row = page.getByRole("row", { name: /Mop/ });
+  await row.getByRole("gridcell").nth(2).dblclick();
+  await page.getByRole("combobox", { name: /Done by/ }).fill("exam");
+  await page.getByRole("option", { name: "Jan Example" }).waitFor();
+  await page.keyboard.press("Enter");
+  await row.getByText("Jan Example").waitFor();
+  await eventually(async () => (await owned()) === jan, "the person");
+
+  // The field says whose a record is: one click.
+  await page.getByRole("button", { name: "Share", exact: true }).click();
+  const dialog = page.getByRole("dialog", { name: "Share Chores" });
+  await dialog.getByRole("combobox", { name: /People, teams or roles/ }).fill("Jan");
+  await page.keyboard.press("Enter");
+  await dialog.getByLabel("They can").selectOption({ label: "Can edit" });
+  await dialog.getByRole("button", { name: "Add", exact: true }).click();
+  await dialog.getByRole("button", { name: "Limits for Jan Example" }).click();
+  await dialog.getByLabel("Only their own records, by the field").check();
+  expect(await dialog.getByLabel("The field that says whose a record is").inputValue()).toBe("done_by");
+  const rule = async () => (await app.get("/core/dbs/chores.json")).json.access?.[1]?.where;
+  await eventually(async () => (await rule())?.done_by === "{user_id}", "the rule");
+
+  await using theirs = await studio.signedIn({ login: "jan", password, at: "/studio/core/dbs/chores/records" });
+  await theirs.page.getByRole("gridcell", { name: "Mop", exact: true }).waitFor();
+  await theirs.page.getByRole("gridcell", { name: "Jan Example" }).waitFor();
+  expect(await theirs.page.getByRole("gridcell", { name: "Sweep", exact: true }).count()).toBe(0);
+
+  await page.goto(`${app.origin}/studio/core/dbs/chores/records`);
+  await page.getByRole("button", { name: "Filter", exact: true }).click();
+  await page.getByRole("button", { name: "Add filter" }).click();
+  await page.getByLabel("Field", { exact: true }).selectOption("done_by");
+  await page.getByRole("combobox", { name: "Add to Value" }).click();
+  await page.getByRole("option", { name: "me", exact: true }).click();
+  await page.getByRole("button", { name: "Apply" }).click();
+  await page.getByText("Done by is me").waitFor();
+  await page.getByRole("gridcell", { name: "Mop", exact: true }).waitFor({ state: "detached" });
+  await theirs.page.goto(page.url());
+  await theirs.page.getByText("Done by is me").waitFor();
+  await theirs.page.getByRole("gridcell", { name: "Mop", exact: true }).waitFor();
+  await page.goto(`${app.origin}/studio/core/dbs/chores/records?group=done_by`);
+  await page
+    .getByRole("rowheader", { name: /Jan Example/ })
+    .or(page.getByRole("row", { name: /Jan Example/ }))
+    .first()
+    .waitFor();
+  expect([...opened.faults, ...theirs.faults]).toEqual([]);
 }, 600_000);
 
 test("with somebody new, who is invited on the page of invitations", async () => {
@@ -247,6 +318,8 @@ test("somebody without the right to tables works in one from the side, as far as
   await page.getByRole("textbox", { name: "No", exact: true }).fill("L-9");
   await page.keyboard.press("Enter");
   await cell("L-9").waitFor();
+  const isStored = async () => Number((await app.get("/core/dbs/leads/search.json?filter[no]=L-9")).json.length) === 1;
+  await eventually(isStored, "the change");
 
   // Who may only add changes nothing that is there; who may only read makes nothing either.
   await app.patch("/core/dbs/leads.json", { db: { access: grants("add") } });

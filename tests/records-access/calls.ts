@@ -90,6 +90,7 @@ export const reads: Readonly<Record<string, readonly Call[]>> = {
     { path: (world) => deals(`/records/${world.ids.open}/people`)(world), ...bare },
     { path: (world) => deals(`/records/${world.ids.closed}/people`)(world), ...bare },
   ],
+  "GET /core/dbs/:db_id/people": [{ path: deals("/people"), ...bare }],
   "GET /core/dbs/:db_id/records/:id/history": [
     { path: (world) => deals(`/records/${world.ids.open}/history`)(world) },
     { path: (world) => deals(`/records/${world.ids.closed}/history`)(world) },

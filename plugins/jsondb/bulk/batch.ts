@@ -3,7 +3,7 @@ import { HttpError, invalid, isObject, isUuid, mistakes, readBounds, unknownName
 import type { Tx } from "platform";
 import { tableForWrite, type Database } from "../databases/database.ts";
 import { checkPatch, checkRecord, asNew, asStored, computedHints, type Data, type Faults } from "../records/record.ts";
-import { filesThere } from "../records/files.ts";
+import { namedThere } from "../records/named.ts";
 import * as records from "../records/writes.ts";
 import type { Viewer } from "../access/reach.ts";
 import { upToDate } from "../databases/cache.ts";
@@ -122,17 +122,17 @@ async function perform(
   tx: Tx,
   { db, viewer }: Batching,
   operation: Operation,
-  files: ReadonlySet<string>,
+  named: ReadonlySet<string>,
 ): Promise<string | undefined> {
   if (operation.op === "update" && operation.keepsTable) {
     const kept = await records.inItsTable(tx, db, operation.id, { data: operation.data, viewer });
-    return (await records.merge(ctx, db, operation.id, { ...kept, files }, { form: "nested" }, tx))?.answer;
+    return (await records.merge(ctx, db, operation.id, { ...kept, named }, { form: "nested" }, tx))?.answer;
   }
   if (operation.op === "delete") {
     await records.remove(ctx, db, operation.id, { viewer }, tx);
     return JSON.stringify({ id: operation.id, deleted: true });
   }
-  const write = { table: tableForWrite(db, operation.tableName), data: operation.data, viewer, files };
+  const write = { table: tableForWrite(db, operation.tableName), data: operation.data, viewer, named };
   if (operation.op === "create") {
     const made = await records.insert(ctx, db, write, tx);
     return made && records.createdText(tx, db, made);
@@ -149,11 +149,11 @@ async function performAll(
   const ids = operations.flatMap((operation) => (operation.op === "create" ? [] : [operation.id]));
   if (ids.length > 0) checkSeen(operations, await bulkStore.lockAll(tx, batching.db, ids));
   const data = operations.flatMap((one) => (one.op === "delete" ? [] : [one.data]));
-  const files = await filesThere(ctx, tx, batching.db.accountId, batching.db.rules.tables.values(), data);
+  const named = await namedThere(ctx, tx, batching.db.accountId, batching.db.rules.tables.values(), data);
   const answers: string[] = [];
   let characters = 0;
   for (const [at, operation] of operations.entries()) {
-    const answer = await perform(ctx, tx, batching, operation, files).catch((error: unknown) => {
+    const answer = await perform(ctx, tx, batching, operation, named).catch((error: unknown) => {
       throw placed(error, at);
     });
     if (answer === undefined) throw moved;

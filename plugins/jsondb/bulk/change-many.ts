@@ -32,7 +32,7 @@ import * as bulkStore from "./store.ts";
 import type { JsondbContext } from "../context.ts";
 import * as databases from "../databases/cache.ts";
 import { mayKnow } from "../records/rights.ts";
-import { filesThere } from "../records/files.ts";
+import { namedThere } from "../records/named.ts";
 import * as records from "../records/writes.ts";
 
 /** Of a token for some databases. */
@@ -124,7 +124,7 @@ async function write(
   tx: Tx,
   { db, viewer }: Changing,
   { id, tableName }: Found,
-  { data, files }: { readonly data: Data | null; readonly files: ReadonlySet<string> },
+  { data, named }: { readonly data: Data | null; readonly named: ReadonlySet<string> },
 ): Promise<void> {
   if (data === null) return records.remove(ctx, db, id, { viewer }, tx);
   const table = db.rules.tables.get(tableName) ?? { ...noTable, name: tableName };
@@ -132,7 +132,7 @@ async function write(
     ctx,
     db,
     id,
-    { table, data, viewer, keepsTable: true, files },
+    { table, data, viewer, keepsTable: true, named },
     { form: "nested" },
     tx,
   );
@@ -150,11 +150,11 @@ async function perform(
   const faults: RowFault[] = [];
   const { accountId, rules } = changing.db;
   const { data } = change;
-  const files = await filesThere(ctx, tx, accountId, rules.tables.values(), data ? [data] : []);
+  const named = await namedThere(ctx, tx, accountId, rules.tables.values(), data ? [data] : []);
   let [stored, failed, last] = [0, 0, undefined as string | undefined];
   for (const record of found) {
     try {
-      await write(ctx, tx, changing, record, { data, files });
+      await write(ctx, tx, changing, record, { data, named });
       stored++;
     } catch (error) {
       // It was written before it was seen that it may not be so.

@@ -7,6 +7,7 @@ import { tryOpen, type Database } from "../databases/database.ts";
 import * as commentStore from "./store.ts";
 import { mailMentions, type Receiver } from "./mails.ts";
 import type { JsondbContext } from "../context.ts";
+import * as peopleStore from "../people/store.ts";
 
 export const commentLimits = { text: 10_000, perRecord: 1000, mentions: 50, lookedAt: 100, offered: 8 } as const;
 
@@ -172,7 +173,7 @@ export interface Mentionable {
 /** People who may read the record and whose login or name holds these words: the first few by name. */
 export async function mentionable(ctx: JsondbContext, db: Database, recordId: string, words: string) {
   const found: Mentionable[] = [];
-  for (const one of await commentStore.peopleLike(ctx.sql, db.accountId, words, commentLimits.lookedAt)) {
+  for (const one of await peopleStore.like(ctx.sql, db.accountId, words, commentLimits.lookedAt)) {
     if (await mayRead(ctx, db, recordId, one.id)) found.push(one);
     if (found.length >= commentLimits.offered) break;
   }

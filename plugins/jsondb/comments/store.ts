@@ -50,16 +50,6 @@ export async function idsByLogin(sql: Sql, accountId: number, logins: readonly s
     where account_id = ${accountId} and active and lower(login) = any(${[...logins]}::text[])`;
 }
 
-/** Active people whose login or name holds these words, those whose begins with them first. */
-export async function peopleLike(sql: Sql, accountId: number, asked: string, most: number) {
-  const typed = asked.toLowerCase();
-  return sql<{ id: number; login: string; name: string }[]>`
-    select id, login, name from users
-    where account_id = ${accountId} and active and strpos(lower(login || ' ' || name), ${typed}) > 0
-    order by not (starts_with(lower(login), ${typed}) or starts_with(lower(name), ${typed})), lower(name), id
-    limit ${most}`;
-}
-
 /** Of a database that is gone. */
 export async function drop(sql: Sql, accountId: number, dbId: string): Promise<void> {
   await sql`

@@ -37,7 +37,7 @@ export interface Rollup {
 
 export const textFormats = ["email", "url", "phone", "markdown", "color", "file", "time_zone"] as const;
 export const numberFormats = ["money", "percent", "rating"] as const;
-export type Format = (typeof textFormats)[number] | (typeof numberFormats)[number];
+export type Format = (typeof textFormats)[number] | (typeof numberFormats)[number] | "user";
 
 /** A field of a table. Options that it does not have are undefined. */
 export interface Field {
@@ -193,6 +193,7 @@ const formats: Record<Checked, { readonly is: (value: unknown) => boolean; reado
   color: { is: ofText(isColor), rule: "must be a color like #2f6feb" },
   file: { is: ofText(isUuid), rule: "must be the id of a file" },
   time_zone: { is: ofText(isTimeZone), rule: "must be a time zone like Europe/Warsaw" },
+  user: { is: (value) => Number.isSafeInteger(value) && Number(value) > 0, rule: "must be the id of a person" },
   rating: {
     is: (value) => isBound(value) && compareValues("number", value, 1) >= 0 && compareValues("number", value, 5) <= 0,
     rule: "must be from 1 to 5",

@@ -181,7 +181,8 @@ const isChoiceColor = (value: unknown): value is string =>
   typeof value === "string" && (knownColors.includes(value) || /^#[\da-f]{3,8}$/i.test(value));
 
 function formatOf(value: unknown, { type, wrong }: Read): Format | undefined {
-  const known: readonly Format[] = type === "list" ? ["file"] : numbers.includes(type) ? numberFormats : textFormats;
+  const ofNumber: readonly Format[] = type === "integer" ? [...numberFormats, "user"] : numberFormats;
+  const known: readonly Format[] = type === "list" ? ["file", "user"] : numbers.includes(type) ? ofNumber : textFormats;
   return known.find((one) => one === value) ?? wrong(`must be ${oneOf(known)}, not ${shown(value)}`);
 }
 

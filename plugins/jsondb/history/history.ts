@@ -9,7 +9,7 @@ import { renameOne } from "../databases/store.ts";
 import { mayRelink } from "../links/links.ts";
 import { actorOf, tellWanted } from "../records/events.ts";
 import { claimChanged } from "../records/keys.ts";
-import { mustBeFiles } from "../records/files.ts";
+import { mustBeNamed } from "../records/named.ts";
 import { asStored, checkRecord, jsonOf, missingRecord, refuse, type Data } from "../records/record.ts";
 import { mustBeOpen, mustStayOpen } from "../records/rights.ts";
 import * as recordStore from "../records/store.ts";
@@ -137,7 +137,7 @@ async function relink(
   { id, viewer }: Restoring,
   { table, data, names }: Target,
 ): Promise<void> {
-  await mustBeFiles(ctx, tx, db, { table, data: pick(data, names) });
+  await mustBeNamed(ctx, tx, db, { table, data: pick(data, names) });
   if (mayRelink(db, names, false)) await link(ctx, tx, db, id, { data: pick(data, names), viewer });
 }
 

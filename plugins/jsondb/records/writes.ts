@@ -32,7 +32,7 @@ import {
   release,
 } from "../links/links.ts";
 import * as linkStore from "../links/store.ts";
-import { mustBeFiles } from "./files.ts";
+import { mustBeNamed } from "./named.ts";
 import { mayName, mustBeOpen, mustStayOpen } from "./rights.ts";
 import { composed } from "../databases/columns.ts";
 import { actorOf } from "./events.ts";
@@ -65,8 +65,8 @@ export interface Write {
   readonly expected?: number | undefined;
   /** Narrows it to one visitor's record. */
   readonly guard?: Guard | undefined;
-  /** Files among its data that are known to be there; undefined: looked up. */
-  readonly files?: ReadonlySet<string> | undefined;
+  /** Files and people among its data that are known to be there; undefined: looked up. */
+  readonly named?: ReadonlySet<string> | undefined;
 }
 
 /** Narrows a write to one visitor's record and one version. */
@@ -136,7 +136,7 @@ async function insertAny(
 ): Promise<CreatedRecord | undefined> {
   const data = asNew(db, table, write.data);
   refuse(checkRecord(table, data));
-  await mustBeFiles(ctx, given ?? ctx.sql, db, { table, data, files: write.files });
+  await mustBeNamed(ctx, given ?? ctx.sql, db, { table, data, named: write.named });
   const actor = await actorOf(ctx, db, given);
   const made = { ...newRecord(table, data), actor };
   const { id, createdAt } = made;
@@ -203,7 +203,7 @@ async function mergeAny(
   refuse(checkPatch(table, data));
   const on = given ?? ctx.sql;
   if (hasOnlyComputed(db, write, data)) return unchanged(on, db, id, write, asked);
-  await mustBeFiles(ctx, on, db, { table, data, files: write.files }, async () => {
+  await mustBeNamed(ctx, on, db, { table, data, named: write.named }, async () => {
     const stored = await recordStore.get(on, db, id, { form: "nested" }, guard);
     return stored && (parseExactly(stored.answer) as { data: Data }).data; // the nested form of print.ts
   });

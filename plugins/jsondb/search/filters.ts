@@ -1,5 +1,5 @@
-/** The filters of a search, read from its parameters. Pure. */
-import { badRequest, isUuid, wildcardPattern } from "platform";
+/** The filters of a search, read from its parameters. No SQL. */
+import { badRequest, currentActor, isUuid, wildcardPattern } from "platform";
 import { columnKindOf, ownFields } from "../databases/columns.ts";
 import { fits } from "../databases/kinds.ts";
 import type { Table } from "../databases/schema.ts";
@@ -158,7 +158,9 @@ function placeInside(table: Table, parameter: string, inside: string): Pick<Cond
   return { field: inside.slice(0, at), op };
 }
 
-function readFilter(table: Table, { field: name, op, value: given, isPattern }: Condition): Filter {
+function readFilter(table: Table, condition: Condition): Filter {
+  const { field: name, op, isPattern } = condition;
+  const given = isPerson(table, name) ? meant(condition.value) : condition.value;
   const field = checked("filter", name, filterLimits.field);
   const wrong = (rule: string) => badRequest(`\`${field}\` ${op}: ${rule}`);
   if (op === "in") return choice(table, field, given, wrong);
@@ -178,6 +180,16 @@ function readFilter(table: Table, { field: name, op, value: given, isPattern }: 
     throw wrong("true and false have no order, use `ne` or `in`");
   refuse(wrong, table, field, value);
   return { op, field, value };
+}
+
+const isPerson = (table: Table, name: string) => table.fields.get(name)?.format === "user";
+
+/** `{user_id}` is whoever asks; nobody has the id 0. */
+function meant(value: Condition["value"]): Condition["value"] {
+  const me = String(currentActor()?.user ?? 0);
+  return typeof value === "string"
+    ? value.replaceAll("{user_id}", me)
+    : value.map((one) => (one === "{user_id}" ? me : one));
 }
 
 function choice(table: Table, field: string, given: string | readonly string[], wrong: Wrong): Choice {

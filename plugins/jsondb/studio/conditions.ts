@@ -1,7 +1,7 @@
 /** Filters of records: as a person builds them, and as `filter[field][op]=value` stands in the address. Pure. */
 import { columnKindOf, type FieldType } from "../databases/columns.ts";
 import { isOwn, listOf, typedValue } from "./cells.ts";
-import type { Look } from "./look/kinds.ts";
+import { me, type Look } from "./look/kinds.ts";
 
 export const operators = ["eq", "contains", "ne", "gt", "gte", "lt", "lte", "in", "empty", "filled", "null"] as const;
 export type Operator = (typeof operators)[number];
@@ -16,7 +16,7 @@ export interface Condition {
 
 /** Values that are picked from a list, and have no order. */
 export function isPicked({ kind }: Pick<Look, "kind">): boolean {
-  return kind === "choice" || kind === "choices" || kind === "link";
+  return kind === "choice" || kind === "choices" || kind === "link" || kind === "person";
 }
 
 export function isDay({ kind }: Pick<Look, "kind">): boolean {
@@ -111,6 +111,7 @@ export function parametersOf({ group, field, op, value }: Condition): (readonly 
 export function valuesOf(
   conditions: readonly Condition[],
   typeOf: (field: string) => FieldType | undefined,
+  userId?: number,
 ): Record<string, unknown> {
   const given = conditions.filter(
     ({ group, field, op, value }) =>
@@ -118,7 +119,7 @@ export function valuesOf(
   );
   const values = given.flatMap(({ field, value }) => {
     const type = typeOf(field);
-    const typed = typedValue(type, value);
+    const typed = typedValue(type, value === me && userId !== undefined ? String(userId) : value);
     return type !== undefined && "value" in typed ? [[field, typed.value] as const] : [];
   });
   return Object.fromEntries(values);

@@ -24,6 +24,7 @@ export const undoPath = (db: string, id: string) => `${taskBase(db, id)}/undo.js
 export const binPage = (db: string) => `${tableAddress(db)}/trash`;
 export const linkedPath = (db: string, id: string) =>
   `/core/dbs/${encodeURIComponent(db)}/records/${encodeURIComponent(id)}/linked.json`;
+export const peoplePath = (db: string) => `/core/dbs/${encodeURIComponent(db)}/people.json`;
 export const presentPath = (db: string, id: string, open: boolean) =>
   `/core/dbs/${encodeURIComponent(db)}/records/${encodeURIComponent(id)}/present.json?open=${open}`;
 /** The address of a record in the Studio. */

@@ -192,10 +192,10 @@ export function exampleRecord(table: TableDraft | undefined) {
   return table && table.name !== "" ? { table_name: table.name, data } : { data };
 }
 
-/** Undefined where only a record or a file that is there would do. */
+/** Undefined where only a record, a file or a person that is there would do. */
 function sampleOf({ name, type, more = {} }: FieldDraft): unknown {
   const { choices, format, min } = more;
-  if (more["link"] || more["rollup"] || format === "file") return undefined;
+  if (more["link"] || more["rollup"] || format === "file" || format === "user") return undefined;
   const [first]: unknown[] = Array.isArray(choices) ? choices : [];
   if (first !== undefined) {
     const value = isMap(first) ? first["value"] : first;

@@ -22,8 +22,10 @@ interface Compared {
 export async function knownFields(ctx: JsondbContext, { db, table, viewer }: Compared) {
   const references = await referencesOf(ctx, { db, table, viewer });
   const all = db.schema.tables.get(table.name)?.fields ?? table.fields;
-  const fields = [...all].map(([name, { type, label = {}, link, choices }]): KnownField => {
+  const fields = [...all].map(([name, { type: own, format, label = {}, link, choices }]): KnownField => {
     const labels = typeof label === "string" ? [label] : Object.values(label);
+    // People are called by texts.
+    const type = format === "user" && own === "integer" ? "string" : own;
     return { name, type, labels, choices, isLink: link !== undefined };
   });
   const others = [...references.values()].map(({ name, isList }): KnownField => {

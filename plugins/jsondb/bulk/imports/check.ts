@@ -16,7 +16,8 @@ import { createFinder, referencesOf, type Match, type Reference, type References
 import { mayAll, type Viewer } from "../../access/reach.ts";
 import type { JsondbContext } from "../../context.ts";
 import { withDefaults } from "../../records/defaults.ts";
-import { fileFaults, filesThere, hasFiles } from "../../records/files.ts";
+import { withPeople } from "../../people/people.ts";
+import { hasNamed, namedFaults, namedThere } from "../../records/named.ts";
 import { indexValues } from "../../records/index-values.ts";
 import { newClaims } from "../../records/keys.ts";
 import { asStored, checkRecord, newRecord, type Data, type Faults } from "../../records/record.ts";
@@ -59,9 +60,11 @@ export const pageLimits = { rows: 1000, characters: 4_000_000, keys: 1_000_000 }
 /** `take` gives back the rows that are checked by now, `end` those that are left. */
 export function createChecker(ctx: JsondbContext, db: Database, options: CheckOptions) {
   const isLinked = [...db.rules.tables.values()].some((table) => linkFields(table).length > 0);
-  const isFiled = hasFiles(db);
-  const isPaged = isLinked || isFiled || (options.dry === true && db.keySets.length > 0);
-  const links = createLinks(ctx, db, options);
+  const isNaming = hasNamed(db);
+  const isPaged = isLinked || isNaming || (options.dry === true && db.keySets.length > 0);
+  const { tableName } = options;
+  const tableOf = (row: Row) => ("fault" in row ? undefined : db.rules.tables.get(tableName ?? row.tableName ?? ""));
+  const links = createLinks(ctx, db, { ...options, tableOf });
   const seen = new Set<string>();
   const ignored = new Set<string>();
   const check = createRowCheck(db, options, ignored);
@@ -70,10 +73,11 @@ export function createChecker(ctx: JsondbContext, db: Database, options: CheckOp
   const flush = async (): Promise<readonly Outcome[]> => {
     const rows = page;
     [page, size] = [[], 0];
-    const resolved = isLinked ? await links.resolve(rows) : rows;
+    const linked = isLinked ? await links.resolve(rows) : rows;
+    const resolved = isNaming ? await withPeople(ctx.sql, db.accountId, linked, tableOf) : linked;
     const all = resolved.map((row) => ({ row, checked: check(row) }));
     if (isLinked) await links.check(all);
-    if (isFiled) await checkFiles(ctx, db, all);
+    if (isNaming) await checkNamed(ctx, db, all);
     if (options.dry) await checkKeys(ctx, db, all, seen);
     return all;
   };
@@ -158,10 +162,17 @@ function createLabels() {
 
 /** A text that was not read as its field's type is named, with what was expected. */
 function inWords(faults: Faults, table: Table, data: Data, { written }: CheckOptions["reader"]): Faults {
-  if (!faults || !written) return faults;
+  if (!faults) return faults;
   const said = Object.entries(faults).map(([name, messages]): [string, string[]] => {
     const [type, value] = [table.fields.get(name)?.type, data[name]];
-    const format = written(name);
+    if (table.fields.get(name)?.format === "user" && value !== null && value !== undefined)
+      return [
+        name,
+        [
+          `${typeof value === "string" ? quoted(value) : JSON.stringify(value)} must be a person's login, e-mail address, name or id`,
+        ],
+      ];
+    const format = written?.(name);
     if (type === undefined || format === undefined || typeof value !== "string" || fits(type, value))
       return [name, messages];
     return [name, [`${quoted(value)} ${whyUnread(type, value, format)}`]];
@@ -171,7 +182,11 @@ function inWords(faults: Faults, table: Table, data: Data, { written }: CheckOpt
 
 // Links.
 
-function createLinks(ctx: JsondbContext, db: Database, { tableName, viewer }: CheckOptions) {
+interface LinkOptions extends Pick<CheckOptions, "viewer"> {
+  readonly tableOf: (row: Row) => Table | undefined;
+}
+
+function createLinks(ctx: JsondbContext, db: Database, { tableOf, viewer }: LinkOptions) {
   const references = new Map<string, Promise<References>>();
   const find = createFinder(ctx);
   const referencesIn = (table: Table) => {
@@ -179,7 +194,6 @@ function createLinks(ctx: JsondbContext, db: Database, { tableName, viewer }: Ch
     references.set(table.name, known);
     return known;
   };
-  const tableOf = (row: Row) => ("fault" in row ? undefined : db.rules.tables.get(tableName ?? row.tableName ?? ""));
   return {
     /** The rows with the ids of the records that their columns like `customer:email` name. */
     async resolve(rows: readonly Row[]): Promise<readonly Row[]> {
@@ -306,19 +320,19 @@ function withIds(
   };
 }
 
-// Files.
+// Files and people.
 
-/** Rows that name files which there are not are faulty. */
-async function checkFiles(ctx: JsondbContext, db: Database, all: readonly Outcome[]): Promise<void> {
+/** Rows that name those that are not there are faulty. */
+async function checkNamed(ctx: JsondbContext, db: Database, all: readonly Outcome[]): Promise<void> {
   const { tables } = db.rules;
   const data = all.map(({ checked }) => checked.data);
-  const there = await filesThere(ctx, ctx.sql, db.accountId, tables.values(), data);
+  const there = await namedThere(ctx, ctx.sql, db.accountId, tables.values(), data);
   for (const one of all) {
     const { tableName = "", data: its } = one.checked;
-    const faults = Object.keys(fileFaults(tables.get(tableName) ?? noTable, its, there) ?? {});
+    const faults = Object.entries(namedFaults(tables.get(tableName) ?? noTable, its, there) ?? {});
     accuse(
       one,
-      faults.map((field) => ({ field, message: "is unknown" })),
+      faults.map(([field, [message = ""]]) => ({ field, message })),
     );
   }
 }

@@ -17,6 +17,7 @@ export const kinds = [
   "date",
   "datetime",
   "link",
+  "person",
   "email",
   "url",
   "phone",
@@ -48,6 +49,12 @@ export interface Target {
   readonly table: string | undefined;
 }
 
+/** Where fields of people lead, as no database is called. */
+export const people: Target = { db: "", table: undefined };
+
+/** Whoever asks, in a filter. */
+export const me = "{user_id}";
+
 /** A field as a grid, a card or a form shows it. */
 export interface Look {
   readonly name: string;
@@ -72,6 +79,7 @@ const ofFormat: Readonly<Record<string, Kind>> = {
   money: "money",
   percent: "percent",
   rating: "rating",
+  user: "person",
 };
 
 const ofType: Readonly<Record<FieldType, Kind>> = {
@@ -182,13 +190,14 @@ export function colorOf(title: string): string {
 /** The fields by which a view of a kind can be arranged: choices for lanes and bars, dates for a calendar, files as pictures. */
 export function fieldsFor<T extends Labelled>(view: string, fields: readonly T[]): T[] {
   if (view === "chart")
-    return (["choice", "date", "datetime", "yesno", "link"] as const).flatMap((kind) =>
+    return (["choice", "date", "datetime", "yesno", "link", "person"] as const).flatMap((kind) =>
       fields.filter((one) => kindOf(one) === kind && one.type !== "list"),
     );
   return fields.filter((field) => {
     const kind = kindOf(field);
     if (view === "board") return kind === "choice";
-    if (view === "group") return kind === "choice" || kind === "yesno" || (kind === "link" && field.type !== "list");
+    if (view === "group")
+      return kind === "choice" || kind === "yesno" || ((kind === "link" || kind === "person") && field.type !== "list");
     if (view === "calendar") return kind === "date" || kind === "datetime";
     return view === "gallery" && kind === "file";
   });

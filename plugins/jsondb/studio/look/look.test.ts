@@ -31,6 +31,8 @@ describe("a field", () => {
     ["string", { format: "time_zone" }, "text"],
     ["number", { format: "money" }, "money"],
     ["integer", { format: "rating" }, "rating"],
+    ["integer", { format: "user" }, "person"],
+    ["list", { format: "user" }, "person"],
     ["string", { choices: ["a"], format: "email" }, "choice"],
     ["list", { choices: ["a"] }, "choices"],
     ["list", {}, "list"],

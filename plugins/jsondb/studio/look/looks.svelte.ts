@@ -2,7 +2,7 @@
 import { localOf, text, words } from "studio";
 import { isDay, spanIn, spans, type Operator } from "../conditions.ts";
 import { say, texts } from "../words.ts";
-import { lookOf, type Labelled, type Look } from "./kinds.ts";
+import { lookOf, people, type Labelled, type Look } from "./kinds.ts";
 import type { Titles } from "./titles.svelte.ts";
 import { dayText, type Reading } from "./values.ts";
 
@@ -33,7 +33,7 @@ export function reading(titles: Titles): Reading {
     no: say("no"),
     time: (value) => text.time(value),
     files: (count) => text.count(texts().files, count),
-    title: (look, id) => (look.target && titles.of(look.target, id)) || id.slice(0, 8),
+    title: (look, id) => titleIn(look, id, titles),
   };
 }
 
@@ -54,6 +54,11 @@ export function namedValue(look: Look, value: string, titles: Titles): string {
   const span = isDay(look) ? spanIn(value) : undefined;
   if (span !== undefined) return spanName(span);
   if (look.kind === "yesno") return say(value === "true" ? "yes" : "no");
-  if (look.target) return titles.of(look.target, value) || value.slice(0, 8);
+  if (look.target || look.shown === "person") return titleIn(look, value, titles);
   return look.choices.find((one) => String(one.value) === value)?.label ?? dayText(value, text.language);
+}
+
+function titleIn({ shown, target }: Look, id: string, titles: Titles): string {
+  if (shown === "person") return titles.nameOf(people, id);
+  return (target && titles.of(target, id)) || id.slice(0, 8);
 }

@@ -1,10 +1,10 @@
 /** The titles of linked records, read in batches when somebody sees them, and the records that a link may name. */
-import { askEarly, get, isMap, session, textOf } from "studio";
+import { askEarly, get, isMap, mapsIn, session, textOf } from "studio";
 import { cellText, rowOf, valueAt } from "../cells.ts";
-import { dbPath, recordsPath } from "../paths.ts";
+import { dbPath, peoplePath, recordsPath } from "../paths.ts";
 import { chosenTable, draftOf, type SchemaDraft, type TableDraft } from "../schema.ts";
 import { say } from "../words.ts";
-import { titleField, type Target } from "./kinds.ts";
+import { me, people, titleField, type Target } from "./kinds.ts";
 
 const waitMs = 30;
 const mostIds = 50;
@@ -43,9 +43,15 @@ export async function tableAt({ db, table }: Target): Promise<TableDraft | undef
 export class Titles {
   private known = $state.raw<ReadonlyMap<string, string>>(new Map());
   private hidden = $state.raw<ReadonlySet<string>>(new Set());
+  private readonly db: string;
   private readonly asked = new Set<string>();
   private waiting = new Map<string, { target: Target; ids: Set<string> }>();
   private timer: ReturnType<typeof setTimeout> | undefined;
+
+  /** `db`: whose fields may name people. */
+  constructor(db = "") {
+    this.db = db;
+  }
 
   /** What stands for a record: its title, or why there is none. */
   nameOf(target: Target, id: string): string {
@@ -54,6 +60,7 @@ export class Titles {
 
   /** Whoever sees everything is told that it is gone. */
   private why(target: Target): string {
+    if (target === people) return say("personGone");
     return say(session.person.role === "admin" && !this.isHidden(target) ? "gone" : "notVisible");
   }
 
@@ -69,6 +76,7 @@ export class Titles {
 
   /** Undefined until it is read; "" of a record that is gone or hidden. */
   of(target: Target, id: string): string | undefined {
+    if (id === me) return say("me");
     const known = this.isHidden(target) ? "" : this.known.get(`${target.db} ${id}`);
     if (known === undefined) this.ask(target, id);
     return known;
@@ -107,16 +115,22 @@ export class Titles {
     await Promise.all(all.map(async ({ target, ids }) => this.readAll(target, [...ids])));
   }
 
-  private async readAll(target: Target, ids: readonly string[]): Promise<void> {
-    for (let at = 0; at < ids.length; at += mostIds) {
-      const part = ids.slice(at, at + mostIds);
-      const query = new URLSearchParams({ "filter[id][in]": part.join(","), limit: String(mostIds) });
+  private async readAll(target: Target, all: readonly string[]): Promise<void> {
+    for (let at = 0; at < all.length; at += mostIds) {
+      const part = all.slice(at, at + mostIds);
+      const ids = part.join(",");
+      const query = new URLSearchParams(target === people ? { ids } : { "filter[id][in]": ids, limit: `${mostIds}` });
       const found = await this.read(target, query).catch(() => []);
       this.remember(target, [...part.map((id) => ({ id, title: "" })), ...found]);
     }
   }
 
   private async read(target: Target, query: URLSearchParams, signal?: AbortSignal): Promise<Titled[]> {
+    if (target === people) {
+      query.delete("limit");
+      const { json } = await get(`${peoplePath(this.db)}?${query}`, signal);
+      return mapsIn(json).map(({ id, name }) => ({ id: String(id), title: textOf(name) }));
+    }
     if (target.table !== undefined) query.set("table_name", target.table);
     const path = () => `${recordsPath(target.db)}?${query}`;
     // Which field is the title the schema says: the first time both are asked for in one, with all fields.

@@ -115,6 +115,7 @@ export function shownText(look: Look, value: unknown, reading: Reading): string 
     case "choices":
       return items.map((item) => choiceAt(look.choices, item).label).join(", ");
     case "link":
+    case "person":
       return items.map((item) => reading.title(look, String(item))).join(", ");
     case "money":
       return moneyText(value, look.currency, reading.language, true);

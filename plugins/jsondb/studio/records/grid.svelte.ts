@@ -174,7 +174,7 @@ export class Grid {
     const kind = this.lookOf(column)?.kind;
     // Files are chosen, and rollups reckoned, in the record.
     if (kind === "rollup" || kind === "file" || !this.may(row && isNew(row.id) ? "add" : "edit")) return false;
-    if (!row || !canEditInCell(row, column, kind === "choices" || kind === "link")) return false;
+    if (!row || !canEditInCell(row, column, kind === "choices" || kind === "link" || kind === "person")) return false;
     this.fault = undefined;
     this.isEntering = true;
     const before = valueAt(row, column);

@@ -39,6 +39,7 @@ const made: Readonly<Record<Offered, Definition & { readonly type: FieldType }>>
   date: { type: "date" },
   datetime: { type: "datetime" },
   link: { type: "string", link: "" },
+  person: { type: "integer", format: "user" },
   email: { type: "string", format: "email" },
   url: { type: "string", format: "url" },
   phone: { type: "string", format: "phone" },
@@ -89,7 +90,8 @@ export function definitionOf(kind: Offered, wishes: Wishes): Definition {
     ...next,
     ...("choices" in next && { choices: withColors(values) }),
     ...("currency" in next && { currency }),
-    ...("link" in next && { link: target, type: several ? "list" : "string" }),
+    ...("link" in next && { link: target }),
+    ...(several && (kind === "link" || kind === "person") && { type: "list" }),
     label: { [wishes.language]: wishes.label.trim() },
   };
 }

@@ -98,7 +98,7 @@ export class Targets {
   kindsOf({ values, format }: Column): readonly Offered[] {
     const isPercent = format.kind === "percent";
     return offered.filter((kind) => {
-      if (kind === "link" || kind === "file" || kind === "rollup") return false;
+      if (kind === "link" || kind === "person" || kind === "file" || kind === "rollup") return false;
       if (kind === "choice" || kind === "choices") return values.length > 0;
       return kind === "percent" ? isPercent : !(isPercent && ["number", "money", "rating"].includes(kind));
     });

@@ -6,7 +6,7 @@ type Json = Readonly<Record<string, unknown>>;
 
 /** The field that a table gets, where none says who made a record. */
 const newField = "made_by";
-const added = { type: "string", label: { en: "Made by", pl: "Autor", de: "Erstellt von" } };
+const added = { type: "integer", format: "user", label: { en: "Made by", pl: "Autor", de: "Erstellt von" } };
 
 /** The fields of a database, of all its tables, and the one that it may get. */
 function fieldsOf(schema: unknown): ReadonlyMap<string, Json> {
@@ -32,14 +32,15 @@ export function fieldLabel(schema: unknown, name: string, language: string): str
 export function makerFields(schema: unknown): readonly string[] {
   const fields = fieldsOf(schema);
   const rank = (name: string) => {
-    if (/^\{user_/.test(String(fields.get(name)?.["default"]))) return 0;
-    return /owner|person|user|assigned|author|seller|osoba|właściciel|besitzer/i.test(name)
-      ? 1
-      : name === newField
-        ? 2
-        : 3;
+    const { type, default: made, format }: Json = fields.get(name) ?? added;
+    if (/^\{user_/.test(String(made))) return 0;
+    const isNamed =
+      type === "integer" && /owner|person|user|assigned|author|seller|osoba|właściciel|besitzer/i.test(name);
+    return format === "user" || isNamed ? 1 : name === newField ? 2 : 3;
   };
-  const isPlain = (of: Json) => ["link", "choices", "format", "rollup", "unique"].every((option) => !of[option]);
+  const isPlain = (of: Json) =>
+    ["link", "choices", "rollup", "unique"].every((option) => !of[option]) &&
+    (!of["format"] || of["format"] === "user");
   const names = [...fields].flatMap(([name, of]) =>
     (of["type"] === "string" || of["type"] === "integer") && isPlain(of) ? [name] : [],
   );
@@ -49,7 +50,8 @@ export function makerFields(schema: unknown): readonly string[] {
 /** The schema by which a new record says in this field who makes it, and the value that a rule compares it with. */
 export function ownedBy(schema: unknown, name: string): { readonly schema: Json; readonly value: string } {
   const before = fieldsOf(schema).get(name);
-  const isNumber = before?.["type"] === "integer" || before?.["default"] === "{user_id}";
+  const { type, default: made }: Json = before ?? added;
+  const isNumber = type === "integer" || made === "{user_id}";
   const value = isNumber ? "{user_id}" : "{user_login}";
   const inTable = (table: unknown): Json => {
     const whole = isMap(table) ? table : {};

@@ -135,6 +135,7 @@ describe("resources", () => {
         "/core/dbs/{db_id}/used_by",
         "/core/dbs/{db_id}/deleted_fields",
         "/core/dbs/{db_id}/records",
+        "/core/dbs/{db_id}/people",
         "/core/dbs/{db_id}/tasks",
         "/core/dbs/{db_id}/indexes",
       ],
