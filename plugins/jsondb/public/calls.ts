@@ -189,12 +189,13 @@ export function publicSearch(db: Database, { method, params, variables }: Call):
   const isShown = (name: string) => shown?.has(name) ?? true;
   const fields = phrase?.fields?.filter(isShown) ?? [];
   const values = phrase?.values.filter(({ field }) => isShown(field)) ?? [];
+  const choices = phrase?.choices?.filter(({ field }) => isShown(field)) ?? [];
   const visible = shown && [...shown];
   return {
     ...everything,
     table,
     allTables: false,
-    phrase: phrase && orAllData({ ...phrase, fields, values }),
+    phrase: phrase && orAllData({ ...phrase, fields, values, choices }),
     filters: own,
     sort: visibleSort(sortOf(allowed.get("sort")), shown),
     ...pageOfRecords(allowed),

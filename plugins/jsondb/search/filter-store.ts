@@ -7,7 +7,7 @@ import { columnKindOf, ownFields, type IndexColumn } from "../databases/columns.
 import { collate } from "../databases/columns-store.ts";
 import type { Database } from "../databases/database.ts";
 import { booleans, numberForm, type Arg, type Comparison, type Exact, type Filter, type Filters } from "./filters.ts";
-import type { Phrase, Query } from "./query.ts";
+import { valuesIn, type Phrase, type Query } from "./query.ts";
 import { isoTime, ownTimeCondition, signs, timeBounds } from "./time-store.ts";
 import type { Table } from "../databases/schema.ts";
 
@@ -189,19 +189,16 @@ function exactCondition(args: Args, source: Source, filter: Exact): string {
 }
 
 /** Whether one of the phrase's fields, or a value in all data, matches, case ignored. */
-export function phraseCondition(
-  args: Args,
-  source: Source,
-  { pattern, fields, values }: Phrase,
-  allData: string,
-): string {
-  if (fields) {
-    const all = [
-      ...fields.map((field) => likeCondition(args, source, field, pattern)),
-      ...valueConditions(args, source, values),
-    ];
-    return all.length > 0 ? `(${all.join(" or ")})` : "false";
-  }
+export function phraseCondition(args: Args, source: Source, phrase: Phrase, allData: string): string {
+  const { pattern, fields } = phrase;
+  const strings = fields?.map((field) => likeCondition(args, source, field, pattern)) ?? [
+    mentions(args, pattern, allData),
+  ];
+  const all = [...strings, ...valueConditions(args, source, phrase)];
+  return all.length > 0 ? `(${all.join(" or ")})` : "false";
+}
+
+function mentions(args: Args, pattern: string, allData: string): string {
   const like = args.bind(pattern, "text");
   if (!hasSigma(pattern)) return `record_mentions(${allData}, record_lower(${like}))`;
   return `exists (
@@ -209,9 +206,9 @@ export function phraseCondition(
     where jsonb_typeof(v) in ('string', 'number', 'boolean') and ${folded("v #>> '{}'", pattern)} like ${folded(like, pattern)})`;
 }
 
-/** For the written values of numbers and times. */
-export function valueConditions(args: Args, source: Source, values: Phrase["values"]): string[] {
-  return values.map((value) => exactCondition(args, source, value));
+/** For the written values of numbers and times, and for choices. */
+export function valueConditions(args: Args, source: Source, phrase: Phrase): string[] {
+  return valuesIn(phrase).map((value) => exactCondition(args, source, value));
 }
 
 function likeCondition(args: Args, source: Source, field: string, pattern: string): string {

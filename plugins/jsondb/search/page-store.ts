@@ -161,9 +161,10 @@ const isRanged = ({ reach }: Database) => reach.grants.some(({ where }) => where
 /**
  * Whether the fragment index can be used: it needs three letters in a row, and covers only fields that have a column.
  */
-export function canUseFragments(source: Source, { pattern, fields, values }: Phrase): boolean {
+export function canUseFragments(source: Source, { pattern, fields, values, choices = [] }: Phrase): boolean {
   if (!fields || fields.length === 0 || fields.length > 3 || values.some(({ isPattern }) => isPattern)) return false;
   if (hasSigma(pattern) || !/[\p{L}\p{N}]{3}/u.test(pattern)) return false;
+  if (choices.some(({ field }) => columnOf(source, field) === undefined)) return false;
   return fields.every((field) => columnOf(source, field)?.startsWith("idx_str") === true);
 }
 
@@ -270,7 +271,7 @@ function amongCandidates(args: Args, db: Database, query: Query, raw: string, ke
     args.bind(patterns, "text[]"),
     maxCandidates + 1,
   ];
-  const values = valueConditions(args, source, query.phrase?.values ?? []);
+  const values = query.phrase ? valueConditions(args, source, query.phrase) : [];
   const byValue = `
     union all (
       select r.* from records r where ${inScope(args, db, query, decidingFields(query))} and (${values.join(" or ")})

@@ -1,6 +1,7 @@
 /** Reads the parameters of a list or a search. behaviour 4.4. Pure. */
 import { badRequest, pageOf, unknownNames, wildcardPattern, type BaseContext } from "platform";
 import { tableForSearch, type Database } from "../databases/database.ts";
+import { folded } from "../databases/choices.ts";
 import { columnKindOf, ownFields } from "../databases/columns.ts";
 import { checked, conditionsOf, fieldsOf, isFilter, readFilters, writtenAs } from "./filters.ts";
 import type { Condition, Exact, Filters } from "./filters.ts";
@@ -19,6 +20,8 @@ export interface Phrase {
   readonly fields: readonly string[] | undefined;
   /** Beside those fields: numbers and times that are written so. */
   readonly values: readonly Exact[];
+  /** Choices that people know by the phrase. */
+  readonly choices?: readonly Exact[];
 }
 
 export interface Query {
@@ -49,7 +52,7 @@ export interface Linked {
   readonly table: Table | undefined;
 }
 
-export const queryLimits = { text: 1000, name: 255, names: 200, limit: 100, standardLimit: 20 } as const;
+export const queryLimits = { text: 1000, name: 255, names: 200, limit: 100, standardLimit: 20, choices: 20 } as const;
 
 export const newestFirst: Sort = { field: "id", descending: true };
 
@@ -118,7 +121,7 @@ export function namedFields(query: Query): string[] {
 /** The fields by which records are found and sorted: one that is hidden in a record would tell of its value. */
 export function decidingFields(query: Filters & Pick<Query, "phrase"> & Partial<Pick<Query, "sort">>): string[] {
   const { phrase, sort } = query;
-  const phrased = [...(phrase?.fields ?? []), ...(phrase?.values ?? []).map(({ field }) => field)];
+  const phrased = [...(phrase?.fields ?? []), ...(phrase ? valuesIn(phrase) : []).map(({ field }) => field)];
   return [...fieldsOf(query), ...phrased, ...(sort ? [sort.field] : [])];
 }
 
@@ -139,7 +142,31 @@ export function phraseOf(
   const indexed = [...table.indexes.keys()].filter((name) => !ownFields.has(name) && !hidden.has(name));
   const isString = (name: string) => columnKindOf(table.fields.get(name)?.type) === "str";
   const values = indexed.flatMap((name) => (isString(name) ? [] : writtenAs(table, name, q.trim())));
-  return orAllData({ pattern, fields: indexed.filter(isString), values });
+  const choices = choicesCalled(table, q).filter(({ field }) => !hidden.has(field));
+  return { ...orAllData({ pattern, fields: indexed.filter(isString), values }), choices };
+}
+
+/**
+ * Choices whose label, in any language, the text begins; without an index only those that it is, by label or value:
+ * half a word would read every record of a large table.
+ */
+function choicesCalled({ fields, indexes }: Table, text: string): Exact[] {
+  const asked = folded(text);
+  if (asked === "" || /[*%]/.test(text)) return [];
+  const found = [...fields].flatMap(([field, { choices = [] }]) => {
+    const isCalled = (name: string) => (indexes.has(field) ? folded(name).startsWith(asked) : folded(name) === asked);
+    return choices
+      .filter(({ value, label = {} }) =>
+        [String(value), ...(typeof label === "string" ? [label] : Object.values(label))].some(isCalled),
+      )
+      .map(({ value }) => ({ op: "eq", field, value: String(value), isPattern: false }) as const);
+  });
+  return found.slice(0, queryLimits.choices);
+}
+
+/** What is looked for by its whole value. */
+export function valuesIn({ values, choices = [] }: Phrase): Exact[] {
+  return [...values, ...choices];
 }
 
 /** Where nothing that is searched could hold the phrase, it is looked for in all data. */

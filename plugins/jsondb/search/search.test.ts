@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { startTestApp, type TestApp } from "../../../tests/harness.ts";
+import { person, startTestApp, type TestApp } from "../../../tests/harness.ts";
 
 const people = {
   fields: {
@@ -135,6 +135,46 @@ describe("a search", () => {
     expect(await names("filter[age]=34", "free")).toBe("A");
     expect(await names("filter[age]=34.0", "free")).toBe("");
     expect(await names("sort=age", "free")).toBe("BACaZ");
+  });
+
+  test("finds a choice by what people call it: with an index by how that begins, else by the whole word", async () => {
+    const choices = [{ value: "pd", label: { en: "Paid", de: "Bezahlt" } }, "open"];
+    const fields = {
+      name: "string",
+      state: { type: "string", choices },
+      other: { type: "string", choices },
+      tags: { type: "list", choices },
+      rank: { type: "integer", choices: [{ value: 1, label: "First" }] },
+    };
+    for (const [code, indexed_fields] of [
+      ["called", ["name", "state"]],
+      ["plainly", []],
+    ])
+      expect((await app.post("/core/dbs", { db: { name: code, schema: { fields, indexed_fields } } })).status).toBe(
+        201,
+      );
+    for (const code of ["called", "plainly"])
+      for (const data of [
+        { name: "A", state: "pd" },
+        { name: "B", other: "pd" },
+        { name: "C", tags: ["pd", "open"] },
+        { name: "D", rank: 1 },
+        { name: "Paid by E", state: "open" },
+      ])
+        expect((await app.post(`/core/dbs/${code}/records`, { record: { data } })).status).toBe(201);
+    expect(await names("q=paid", "called")).toBe("PCBA");
+    expect(await names("q=BEZAHLT", "called")).toBe("CBA");
+    expect(await names("q=pai", "called")).toBe("PA");
+    expect(await names("q=open", "called")).toBe("PC");
+    expect(await names("q=first", "called")).toBe("D");
+    expect(await names("q=aid&search_in=name", "called")).toBe("P");
+    expect(await names("q=paid", "plainly")).toBe("PCBA");
+    // What is hidden from somebody in some records is not found by it.
+    const grant = { to: "everyone", may: "read", hide: ["state"] };
+    await app.patch("/core/dbs/called", { db: { access: [{ to: "user:1", may: "manage" }, grant] } });
+    const { token } = await person(app, { role: "user" });
+    const theirs = await app.get("/core/dbs/called/search.json?q=bezahlt", { token });
+    expect(theirs.json.map(({ name }: { name: string }) => name)).toEqual(["C", "B"]);
   });
 
   test("shows only the fields asked for, and always the record's own", async () => {
