@@ -94,7 +94,10 @@ test("its log is live, is narrowed by the address, and sends what has failed aga
   await dialog.getByText("1 are sent again.").waitFor();
   await dialog.getByRole("button", { name: "Close", exact: true }).click();
   // What is no longer failed leaves the list of the failed ones.
-  await page.getByText("No delivery is like this.").waitFor();
+  await page.getByText("None has been given up.").waitFor();
+  expect(await page.getByRole("main").getByRole("link", { name: "Waiting" }).last().getAttribute("href")).toEndWith(
+    "/deliveries?status=pending",
+  );
   await at(page, "account/webhooks");
   const hooks = page.getByRole("grid", { name: "Webhooks", exact: true });
   await hooks.getByText("2 of 2 delivered").waitFor();
