@@ -207,10 +207,15 @@ export function actorOf({ request, requestId, identity, client }: IdentifiedRequ
   };
 }
 
-/** An export, or an answer that shows somebody a secret. A sign-in, whose cookie is one too, has an entry of its own. */
+/** An export, or an answer that has a secret in it. Signing in and out, whose cookies are one too, have entries of their own. */
 export function noteReply(tell: Tell, identified: IdentifiedRequest, reply: Reply | Response): void {
   if (identified.spec.exports) tell(noticeOf("export", identified));
-  else if (!(reply instanceof Response) && reply.secret && !("open" in identified.spec.access))
+  else if (
+    !(reply instanceof Response) &&
+    reply.secret &&
+    !reply.headers["set-cookie"] &&
+    !("open" in identified.spec.access)
+  )
     tell(noticeOf("secret shown", identified));
 }
 

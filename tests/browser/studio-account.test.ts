@@ -394,6 +394,15 @@ test("activity says what was done to which record from what to what, and is foun
   const entry = page.getByRole("listitem").filter({ hasText: "changed State of B-12 in Bills from New to Paid" });
   await entry.waitFor();
   expect(await page.locator("main").innerText()).not.toContain(record.id);
+  await page.getByText("Changes to records are kept for: Bills.").waitFor();
+  expect(await page.getByRole("link", { name: "Choose tables" }).getAttribute("href")).toBe("/studio/admin/settings");
+  await entry.getByRole("link", { name: /^What changed/ }).click();
+  const changed = page.getByRole("region", { name: "What changed" });
+  await changed.getByRole("heading", { name: "State" }).waitFor();
+  expect(await changed.locator("pre:visible").allTextContents()).toEqual(["New", "Paid"]);
+  await changed.getByText("As JSON").click();
+  await changed.getByText('"new": "paid"').waitFor();
+  await page.goBack();
   await page.getByLabel("When", { exact: true }).selectOption({ label: "Today" });
   await page.waitForURL(/from=\d{4}-\d\d-\d\d$/);
   await entry.waitFor();

@@ -74,7 +74,8 @@ export function passkeyRoutes(ctx: FactorsContext): Route[] {
       async ({ caller, body: { name, ...given } }) => {
         const owner = await fresh(caller);
         const { row, recoveryCodes } = await registerPasskey(ctx, caller.account, owner, name, given);
-        return secret(created({ ...toApi(row), recovery_codes: recoveryCodes }));
+        const made = created({ ...toApi(row), recovery_codes: recoveryCodes });
+        return recoveryCodes.length > 0 ? secret(made) : made;
       },
     ),
     route(

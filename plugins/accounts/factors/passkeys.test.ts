@@ -1,6 +1,6 @@
 /** Passkeys through the API: registered, used, attacked, removed. tests/browser/sign-in.test.ts uses them in a browser. */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
-import { otherAccount, person, startTestApp, type Answer, type TestApp } from "../../../tests/harness.ts";
+import { eventually, otherAccount, person, startTestApp, type Answer, type TestApp } from "../../../tests/harness.ts";
 import { tokens } from "../../tokens/api.ts";
 import { base64url, softwareAuthenticator } from "../../../tests/fixtures/software-authenticator.ts";
 
@@ -88,6 +88,12 @@ describe("a passkey", () => {
       name: "Phone",
     });
     expect([more.status, more.json.recovery_codes]).toEqual([201, []]);
+    // The log notes the answer that had codes, and not this one.
+    const noted = async () => (await app.get("/core/activity.json?action=secret%20shown")).json;
+    expect((await app.post("/account/api_tokens.json", { api_token: { name: "Later" } })).status).toBe(201);
+    await eventually(async () => (await noted()).some(({ name }: { name: string }) => name.includes("api_tokens")));
+    const ofPasskeys = (await noted()).filter(({ name }: { name: string }) => name.endsWith("/passkeys.json"));
+    expect(ofPasskeys).toHaveLength(1);
     const { json } = await app.get("/account/me/factors.json", here(cookie));
     expect(json).toMatchObject({ passkeys: [{ name: "Laptop" }, { name: "Phone" }], recovery_codes: 10 });
   });

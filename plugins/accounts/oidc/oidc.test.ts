@@ -246,6 +246,13 @@ describe("signing out", () => {
     const headers = { cookie: `core_session=${browser.cookie("core_session")}`, origin: app.origin };
     const ended = await app.delete("/account/session.json", { token: null, headers });
     expect([ended.status, ended.json]).toEqual([200, { next: expect.stringContaining("id_token_hint=eyJ") }]);
+    // Nobody was shown a secret by that: the log says that they have signed out.
+    expect((await app.post("/account/api_tokens.json", { api_token: { name: "Later" } })).status).toBe(201);
+    const noted = await eventually(async () => {
+      const { json } = await app.get("/core/activity.json?action=secret%20shown");
+      return json.some(({ name }: { name: string }) => name.includes("api_tokens")) && json;
+    });
+    expect(JSON.stringify(noted)).not.toContain("DELETE /account/session");
     expect(await browser.me()).toBeUndefined();
   });
 

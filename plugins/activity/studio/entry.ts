@@ -1,18 +1,12 @@
 /** An entry as its page shows it. Pure. */
 import { isMap } from "studio/exact";
 
-export interface Side {
-  readonly text: string;
-  /** Characters of the whole value, where this is its beginning. */
-  readonly size: number | undefined;
-}
-
 export interface Change {
   readonly field: string;
   readonly isSecret: boolean;
-  /** Undefined = there was no value. */
-  readonly before: Side | undefined;
-  readonly after: Side | undefined;
+  /** How many characters a value has, of which only the beginning is kept. */
+  readonly before: number | undefined;
+  readonly after: number | undefined;
 }
 
 type Row = Readonly<Record<string, unknown>>;
@@ -23,16 +17,9 @@ export function changesOf(changes: unknown): readonly Change[] {
   if (!isMap(changes)) return [];
   return Object.entries(changes).map(([field, change]) => {
     const one = isMap(change) ? change : {};
-    return { field, isSecret: one["secret"] === true, before: sideOf(one, "old"), after: sideOf(one, "new") };
+    const sizeOf = (part: string) => (typeof one[part] === "number" ? one[part] : undefined);
+    return { field, isSecret: one["secret"] === true, before: sizeOf("old_size"), after: sizeOf("new_size") };
   });
-}
-
-function sideOf(change: Row, part: "old" | "new"): Side | undefined {
-  const value = change[part];
-  if (value === undefined || value === null) return undefined;
-  const size = change[`${part}_size`];
-  const text = typeof value === "string" ? value : JSON.stringify(value, null, 2);
-  return { text, size: typeof size === "number" ? size : undefined };
 }
 
 /** Who it was, in one line: the login, else what is known. */

@@ -52,6 +52,19 @@ export class Said {
     });
   }
 
+  /** What a field was before and after, in words; undefined where there are none. */
+  change(row: Row, name: string) {
+    const resource = session.resources.find(({ model }) => model !== undefined && model === row["model"]);
+    const isRecord = row["model"] === "Core::Record";
+    const { label, shown } = isRecord
+      ? this.column(textOf(row["name"]), name)
+      : { label: resource ? text.field(resource, name) : words(name), shown: plainly };
+    const [change = {}] = mapsIn([ownOf(mapsIn([row["changes"]])[0] ?? {}, name)]);
+    const side = (value: unknown) =>
+      value === undefined || value === null || value === "" ? texts().blank : shown(value);
+    return { label, before: side(change["old"]), after: side(change["new"]) };
+  }
+
   /** Of a deleted record only the entry knows what it was called. */
   private titleBefore(db: string, changes: Row | undefined): string | undefined {
     const field = this.tablesOf(db).find(({ titleField }) => titleField)?.titleField;
@@ -68,14 +81,25 @@ export class Said {
       .flatMap(({ fields }) => fields)
       .find((one) => one.name === name);
     const shown = (value: unknown): string | undefined => {
+      if (Array.isArray(value)) return all(value.map(shown));
       const choice = field?.choices.find((one) => one.value === value);
       if (choice) return choice.label;
-      if (typeof value === "boolean") return value ? text.messages.yes : text.messages.no;
       if (field?.kind === "date") return text.day(new Date(`${textOf(value)}T12:00:00Z`));
       if (field?.kind === "datetime") return text.time(textOf(value));
       if (typeof value === "number") return text.number(value);
-      return field?.kind === "link" || field?.kind === "file" || typeof value !== "string" ? undefined : value;
+      return field?.kind === "link" || field?.kind === "file" ? undefined : plainly(value);
     };
     return { label: field?.label ?? words(name), shown };
   }
+}
+
+function plainly(value: unknown): string | undefined {
+  if (typeof value === "boolean") return value ? text.messages.yes : text.messages.no;
+  if (Array.isArray(value)) return all(value.map(plainly));
+  return typeof value === "string" || typeof value === "number" ? String(value) : undefined;
+}
+
+/** Undefined if one of them is. */
+function all(items: readonly (string | undefined)[]): string | undefined {
+  return items.includes(undefined) ? undefined : items.join(", ");
 }

@@ -54,10 +54,12 @@ export function sentenceOf<R extends ListOf>(row: Row, words: Words<R>): Sentenc
   const resource = resources.find(({ model }) => model !== undefined && model === row["model"]);
   const thing = thingOf(row, resource && singular(resource.path), words);
   if (action === "update") {
-    const changes = Object.entries(isMap(row["changes"]) ? row["changes"] : {}).map(([one, change]) => {
+    const entries = Object.entries(isMap(row["changes"]) ? row["changes"] : {});
+    const nothing = say(entries.length === 1 ? "nothing" : "blank");
+    const changes = entries.map(([one, change]) => {
       const said = row["model"] === record ? column(textOf(row["name"]), one) : undefined;
       const label = said?.label ?? (resource ? field(resource, one) : inWords(one));
-      return { label, ...sidesOf(change, said?.shown ?? plainly, say("nothing")) };
+      return { label, ...sidesOf(change, said?.shown ?? plainly, nothing) };
     });
     const names = changes.map(({ label }) => label);
     const some =
