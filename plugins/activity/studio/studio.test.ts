@@ -10,7 +10,7 @@ test.each([
   [{ name: { secret: true } }, { isSecret: true, before: undefined, after: undefined }],
   [{ name: "odd" }, { before: undefined, after: undefined }],
 ])("%j is shown as %j", (changes, shown) => {
-  expect(changesOf(changes)).toEqual([{ field: "name", isSecret: false, ...shown } as never]);
+  expect(changesOf(changes)).toEqual([{ field: "name", isSecret: false, ...shown }]);
 });
 
 test.each([
