@@ -57,8 +57,10 @@ async function fixtures(): Promise<Record<string, Record<string, string>>> {
     expect(answer.status).toBe(201);
     return String(answer.json.id);
   };
-  const db = await made("/core/dbs.json", { db: { name: "Matrix", code, public_methods: { list: true } } });
-  const record = await made(`/core/dbs/${db}/records.json`, { record: { data: { a: 1 } } });
+  const schema = { fields: { file: { type: "string", format: "file" } } };
+  const db = await made("/core/dbs.json", { db: { name: "Matrix", code, schema, public_methods: { list: true } } });
+  const file = await mediaFixture();
+  const record = await made(`/core/dbs/${db}/records.json`, { record: { data: { a: 1, file } } });
   const program = [{ type: "wait", seconds: 3600 }];
   const flow = await made("/connect/flows.json", { flow: { name: "Matrix", code, fields: { program } } });
   const webhook = await made("/account/webhooks.json", {
@@ -97,6 +99,7 @@ async function fixtures(): Promise<Record<string, Record<string, string>>> {
       id: record,
       db_id: db,
       n: "1",
+      file_id: file,
       comment_id: await made(`/core/dbs/${db}/records/${record}/comments.json`, { comment: { text: "Matrix" } }),
     },
     "/core/inbox": { id: await noticeFixture(db, record) },
@@ -105,7 +108,7 @@ async function fixtures(): Promise<Record<string, Record<string, string>>> {
     "/core/db_trash": { id: await dbTrashFixture() },
     "/studio/ext": { plugin: "matrix", file: "page.js" },
     "/core/db": { db_code: code, method_name: "list" },
-    "/core/media": { id: await mediaFixture() },
+    "/core/media": { id: file },
     "/core/media/uploads": { id: await uploadFixture() },
     "/core/mails": { id: await mailFixture() },
     "/account/invitations": {

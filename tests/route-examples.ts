@@ -123,7 +123,8 @@ async function others(made: ReadonlyMap<string, string>, place: Place): Promise<
     return answer.json;
   };
   const [post, patch] = [send("POST"), send("PATCH")];
-  const schema = { ...db.schema, history: true };
+  const fields = { ...db.schema.fields, attached: { type: "string", format: "file" } };
+  const schema = { ...db.schema, fields, history: true };
   await patch(`/core/dbs/${db.id}.json`, { db: { schema, public_methods: { list: true, create: true } } });
   const record = async () => post(`/core/dbs/${db.id}/records.json`, { record: { data: { email: "b@b.pl" } } });
   const task = await post(`/core/dbs/${db.id}/bulk.json`, { op: "update", data: { age: 1 }, all: true });
@@ -135,6 +136,7 @@ async function others(made: ReadonlyMap<string, string>, place: Place): Promise<
   const [restored, deleted] = [await record(), await record()];
   for (const { id } of [restored, deleted]) await send("DELETE")(`/core/dbs/${db.id}/records/${id}.json`);
   const view = await post(`/core/dbs/${db.id}/views.json`, { view: { name: "All" } });
+  await patch(`/core/dbs/${db.id}/records/${third.id}.json`, { record: { data: { attached: media.id } } });
   const comment = await post(`/core/dbs/${db.id}/records/${third.id}/comments.json`, { comment: { text: "Yes" } });
   const gone = await post("/core/dbs.json", { db: { name: "Deleted" } });
   await send("DELETE")(`/core/dbs/${gone.id}.json`);
@@ -171,7 +173,7 @@ async function others(made: ReadonlyMap<string, string>, place: Place): Promise<
     "/core/prompt/": { code: "workinfo_new" },
     "/core/dbs/": { id: db.id, db_id: db.id, task_id: task.id },
     "POST /core/dbs/{db_id}/tasks/{task_id}/undo": { task_id: imported.id },
-    "/core/dbs/{db_id}/records/": { id: third.id, comment_id: comment.id, n: "1" },
+    "/core/dbs/{db_id}/records/": { id: third.id, comment_id: comment.id, file_id: media.id, n: "1" },
     "/core/dbs/{db_id}/views/": { id: view.id },
     "/core/db_trash/": { id: gone.id },
     "/core/dbs/{db_id}/trash/": { id: deleted.id },

@@ -56,8 +56,13 @@ export interface Media {
   ): Promise<{ readonly id: string; readonly done: "made" | "changed" | "unchanged" }>;
   /** Public pictures by folder and name (`team/anna.jpg`); one that does not exist is not in the result. */
   picturesOf(accountId: number, paths: readonly string[]): Promise<ReadonlyMap<string, PagePicture>>;
-  /** Of these ids, in small letters, those of files of the account. */
-  existing(on: Queryable, accountId: number, ids: readonly string[]): Promise<ReadonlySet<string>>;
+  /** Of these ids, in small letters, those of files of the account; with `userId` only public ones and that person's. */
+  existing(on: Queryable, accountId: number, ids: readonly string[], userId?: number): Promise<ReadonlySet<string>>;
+  /**
+   * The answer with the bytes of a file, or with the picture in another size (`320.webp`); 404 if there is none. Whoever
+   * calls it has to know that the request may read the file.
+   */
+  sent(accountId: number, id: string, request: Request, size: string | undefined): Promise<Response>;
   /** Calls `run` after the commit of every change of an account's files, before the change is answered. */
   onChanged(run: (accountId: number) => Promise<void>): void;
   /** Adds to what `GET /core/media/:id/uses` answers. */

@@ -8,7 +8,7 @@ import { media } from "./api.ts";
 import { createHooks, type MediaContext } from "./context.ts";
 import { Media } from "./media.ts";
 import { mediaRoutes } from "./routes.ts";
-import { serveRoutes } from "./serve-routes.ts";
+import { sender, serveRoutes } from "./serve-routes.ts";
 import * as mediaStore from "./store.ts";
 import type { MediaRow } from "./store.ts";
 import { createPictures, resizing } from "./pictures/pictures.ts";
@@ -97,7 +97,7 @@ export default definePlugin({
         { id: "media.uploads", cron: "17 * * * *", run: () => prune(shared) },
         { id: "media.trim", cron: "*/10 * * * *", run: () => pictures.trim() },
       ],
-      service: mediaService(shared),
+      service: mediaService(shared, sender(shared, pictures)),
       stop: child.stop,
     };
   },

@@ -1,5 +1,6 @@
 import { answer, cacheKey, HttpError, isKnownTag, isUuid, notFound, route } from "platform";
 import type { Account, Caller, Files, Route } from "platform";
+import type { Media } from "./api.ts";
 import { addressOf, secondsLeft } from "./fields.ts";
 import { isInline } from "./content/sniff.ts";
 import { formats, variantOf } from "./pictures/variants.ts";
@@ -13,10 +14,7 @@ const policy = "default-src 'none'; style-src 'unsafe-inline'; sandbox";
 /** `/media/<id>/<name>`: the bytes. behaviour B.15. */
 export function serveRoutes(ctx: MediaContext, pictures: Pictures): Route[] {
   const readable = async (account: Account, caller: Caller | null, id: string, query: URLSearchParams) => {
-    if (!isUuid(id)) throw notFound();
-    const key = cacheKey(account.id, id.toLowerCase());
-    const row = ctx.rows.peek(key) ?? (await ctx.rows.get(key));
-    if (!row) throw notFound();
+    const row = await rowAt(ctx, account.id, id);
     const mayRead = caller?.privileges.has("media") ?? false;
     return { row, caching: cachingOf(row, mayRead, () => secondsLeft(ctx.secrets, row, query)) };
   };
@@ -61,18 +59,47 @@ export function serveRoutes(ctx: MediaContext, pictures: Pictures): Route[] {
         },
       },
       async ({ account, caller, params, query, request }) => {
-        const variant = variantOf(params.variant);
-        if (!variant) throw notFound();
         const { row, caching } = await readable(account, caller, params.id, query);
-        const tag = `"${row.hash.slice(0, 32)}-${params.variant}"`;
-        const headers = headersOf(`image/${variant.format}`, caching, tag);
-        if (isKnownTag(request.headers.get("if-none-match"), tag)) return new Response(null, { status: 304, headers });
-        const { bytes, size } = await pictures.get(row, variant);
-        const body = bytes instanceof Blob ? bytes : await bytes.part(0, size, headers["content-type"]);
-        return new Response(body, { headers });
+        return sentVariant(pictures, row, params.variant, request, caching);
       },
     ),
   ];
+}
+
+async function rowAt(ctx: MediaContext, accountId: number, id: string): Promise<MediaRow> {
+  if (!isUuid(id)) throw notFound();
+  const key = cacheKey(accountId, id.toLowerCase());
+  const row = ctx.rows.peek(key) ?? (await ctx.rows.get(key));
+  if (!row) throw notFound();
+  return row;
+}
+
+/** For other plugins, which know that the request may read the file. */
+export function sender(ctx: MediaContext, pictures: Pictures): Media["sent"] {
+  return async (accountId, id, request, size) => {
+    const row = await rowAt(ctx, accountId, id);
+    const caching = "private, no-cache";
+    return size === undefined
+      ? sent(ctx.contents, row, request, caching)
+      : sentVariant(pictures, row, size, request, caching);
+  };
+}
+
+async function sentVariant(
+  pictures: Pictures,
+  row: MediaRow,
+  name: string,
+  request: Request,
+  caching: string,
+): Promise<Response> {
+  const variant = variantOf(name);
+  if (!variant) throw notFound();
+  const tag = `"${row.hash.slice(0, 32)}-${name}"`;
+  const headers = headersOf(`image/${variant.format}`, caching, tag);
+  if (isKnownTag(request.headers.get("if-none-match"), tag)) return new Response(null, { status: 304, headers });
+  const { bytes, size } = await pictures.get(row, variant);
+  const body = bytes instanceof Blob ? bytes : await bytes.part(0, size, headers["content-type"]);
+  return new Response(body, { headers });
 }
 
 /** 404 for whoever may not read the file: it is not said that there is one. */

@@ -10,7 +10,7 @@ import * as mediaStore from "./store.ts";
 import * as writer from "./writer.ts";
 import type { MediaContext } from "./context.ts";
 
-export function mediaService(ctx: MediaContext): Media {
+export function mediaService(ctx: MediaContext, sent: Media["sent"]): Media {
   return {
     async put({ accountId, userId }, { bytes, ...fields }) {
       const author = { account: { id: accountId }, user: { id: userId } };
@@ -34,6 +34,7 @@ export function mediaService(ctx: MediaContext): Media {
       return new Map(rows.filter(({ mime }) => mime.startsWith("image/")).map((row) => [row.path, pictureOf(row)]));
     },
     existing: mediaStore.existing,
+    sent,
     onChanged: ctx.hooks.onChanged,
     addUses: ctx.hooks.addUses,
   };

@@ -16,10 +16,16 @@ const columns = (
   hash as sha256,
   version, created_at, updated_at`;
 
-/** Of these ids those of files of the account. */
-export async function existing(on: Queryable, accountId: number, ids: readonly string[]): Promise<ReadonlySet<string>> {
+/** Of these ids those of files of the account; with `userId` only public ones and that person's. */
+export async function existing(
+  on: Queryable,
+  accountId: number,
+  ids: readonly string[],
+  userId?: number,
+): Promise<ReadonlySet<string>> {
   const rows = await on<{ id: string }[]>`
-    select id::text from media where account_id = ${accountId} and id = any(${[...ids]}::uuid[])`;
+    select id::text from media where account_id = ${accountId} and id = any(${[...ids]}::uuid[])
+      and (${userId === undefined} or is_public or created_by_id = ${userId ?? null})`;
   return new Set(rows.map(({ id }) => id));
 }
 

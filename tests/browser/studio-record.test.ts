@@ -344,4 +344,21 @@ test("one picture is one file, shown small", async () => {
   const small = panel.locator(`img[src="/media/${picture}/w/160.webp"]`);
   await eventually(() => small.evaluate((image: HTMLImageElement) => image.naturalWidth === 160));
   expect(await panel.locator("img").count()).toBe(1);
+
+  // Whoever may read the record sees its pictures, without the right to all files.
+  const access = [{ to: "everyone", may: "edit" }];
+  expect((await app.patch("/core/dbs/teas.json", { db: { access } })).status).toBe(200);
+  const view = { name: "Cards", kind: "gallery", cover_field: "picture", shared: true };
+  const { id: gallery } = await made("/core/dbs/teas/views.json", { view });
+  const { login } = await person(app, { role: "user", password: "a long enough password" });
+  await using theirs = await studio.signedIn({ login, password: "a long enough password", at: at("teas", id) });
+  const isSeen = async (width: number) => {
+    const image = theirs.page.locator(`img[src="/core/dbs/teas/records/${id}/files/${picture}?size=${width}.webp"]`);
+    await eventually(() => image.evaluate((one: HTMLImageElement) => one.naturalWidth > 0));
+  };
+  await isSeen(160);
+  await panelOf(theirs.page, "Assam").getByRole("link", { name: "second.png" }).waitFor();
+  await theirs.page.goto(`${app.origin}/studio/core/dbs/teas?view=${gallery}`);
+  await isSeen(320);
+  expect(theirs.faults).toEqual([]);
 });

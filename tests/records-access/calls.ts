@@ -86,6 +86,10 @@ export const reads: Readonly<Record<string, readonly Call[]>> = {
     { path: ({ firms, ids }) => `/core/dbs/${firms}/records/${ids.firm}/linked` },
     { path: (world) => deals(`/records/${world.ids.closed}/linked`)(world), ...bare },
   ],
+  "GET /core/dbs/:db_id/records/:id/files/:file_id": [
+    { path: (world) => deals(`/records/${world.ids.open}/files/${world.ids.open}`)(world), ...bare },
+    { path: (world) => deals(`/records/${world.ids.closed}/files/${world.ids.closed}`)(world), ...bare },
+  ],
   "GET /core/dbs/:db_id/records/:id/people": [
     { path: (world) => deals(`/records/${world.ids.open}/people`)(world), ...bare },
     { path: (world) => deals(`/records/${world.ids.closed}/people`)(world), ...bare },

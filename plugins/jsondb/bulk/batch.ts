@@ -149,7 +149,8 @@ async function performAll(
   const ids = operations.flatMap((operation) => (operation.op === "create" ? [] : [operation.id]));
   if (ids.length > 0) checkSeen(operations, await bulkStore.lockAll(tx, batching.db, ids));
   const data = operations.flatMap((one) => (one.op === "delete" ? [] : [one.data]));
-  const named = await namedThere(ctx, tx, batching.db.accountId, batching.db.rules.tables.values(), data);
+  const { db, viewer } = batching;
+  const named = await namedThere(ctx, tx, db.accountId, db.rules.tables.values(), data, viewer);
   const answers: string[] = [];
   let characters = 0;
   for (const [at, operation] of operations.entries()) {

@@ -150,7 +150,7 @@ async function perform(
   const faults: RowFault[] = [];
   const { accountId, rules } = changing.db;
   const { data } = change;
-  const named = await namedThere(ctx, tx, accountId, rules.tables.values(), data ? [data] : []);
+  const named = await namedThere(ctx, tx, accountId, rules.tables.values(), data ? [data] : [], changing.viewer);
   let [stored, failed, last] = [0, 0, undefined as string | undefined];
   for (const record of found) {
     try {

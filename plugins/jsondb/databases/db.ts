@@ -48,6 +48,7 @@ import {
   isSameJson,
   mustHoldTargets,
   mustNameApp,
+  mustOpenFiles,
   mustReadEnds,
   mustReadRollups,
   type DbAuthor,
@@ -217,6 +218,7 @@ async function check(at: DbAt, change: Its, wrong: Mistakes): Promise<DraftOf<ty
   const access = given.access === undefined ? accessAfter(after.access, renames, schema, wrong) : after.access;
   if ("schema" in schema) {
     checkAccess(access, schema.schema, wrong);
+    mustOpenFiles(caller, schema.schema, before);
     await mustHoldTargets(found, caller, after.code, schema.schema, before);
   }
   if ("schema" in schema && before && given.schema !== undefined) {

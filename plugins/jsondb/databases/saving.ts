@@ -68,6 +68,19 @@ interface Expanding {
 }
 
 /**
+ * 403 for files in a field that had none, without the privilege `media`: what its records have by now would open files
+ * that one may not read.
+ */
+export function mustOpenFiles({ user, privileges }: DbAuthor, schema: Schema, stored: DbRow | undefined): void {
+  if (!stored || !isPerson(user) || privileges === null || privileges.has("media")) return;
+  const was = databaseOf(stored).schema.tables;
+  for (const { name, fields } of schema.tables.values())
+    for (const [field, { format }] of fields)
+      if (format === "file" && was.get(name)?.fields.get(field)?.format !== "file")
+        throw forbidden(`\`schema\`: for files in ${field} you need the privilege \`media\``);
+}
+
+/**
  * 422 for paths of `expand` that lead through no link, 403 for those into a database of which the caller may not read
  * everything: a public method shows it to anybody. What was so before stays.
  */

@@ -137,7 +137,7 @@ async function relink(
   { id, viewer }: Restoring,
   { table, data, names }: Target,
 ): Promise<void> {
-  await mustBeNamed(ctx, tx, db, { table, data: pick(data, names) });
+  await mustBeNamed(ctx, tx, db, { table, data: pick(data, names), who: undefined });
   if (mayRelink(db, names, false)) await link(ctx, tx, db, id, { data: pick(data, names), viewer });
 }
 

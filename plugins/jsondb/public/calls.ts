@@ -118,7 +118,7 @@ export async function update(ctx: JsondbContext, call: Call): Promise<string> {
     const write = await records.inItsTable(ctx.sql, current, id, { data: given, viewer: undefined, guard });
     if (method.table !== undefined && write.table.name !== method.table) throw notFound();
     const typed = isForm ? typedFields(write.table, given) : given;
-    return { ...write, data: applied("update", current, write.table, typed, variables) };
+    return { ...write, visitor: true as const, data: applied("update", current, write.table, typed, variables) };
   };
   const own = withoutPaths(call);
   const shape = { form: formOf(own), fields: shownFields(db, "update") };
@@ -154,7 +154,8 @@ function newRecord(db: Database, call: Call) {
     table,
     data: applied("create", db, table, call.isForm ? typedFields(table, given) : given, call.variables),
     viewer: undefined,
-  };
+    visitor: true,
+  } as const;
 }
 
 /** The newest first, all tables mixed unless the method fixes one; undefined if the visitor sees nothing. */

@@ -1,14 +1,15 @@
 /** Fields that name files of the media library or people of the account, who must be there. behaviour B.7.28. */
-import { invalid, type Queryable } from "platform";
+import { invalid, parseExactly, type Queryable } from "platform";
+import type { Viewer } from "../access/reach.ts";
 import type { Media } from "../../media/api.ts";
 import type { Database } from "../databases/database.ts";
-import type { Table } from "../databases/schema.ts";
+import { noTable, type Table } from "../databases/schema.ts";
 import { idsIn } from "../links/links.ts";
 import * as peopleStore from "../people/store.ts";
 import type { Data, Faults } from "./record.ts";
 
 export interface NamedContext {
-  readonly media: Pick<Media, "existing">;
+  readonly media: Pick<Media, "existing" | "sent">;
 }
 
 interface Naming {
@@ -48,18 +49,34 @@ function namedIn(table: Table, data: Data): string[] {
   return namingFields(table).flatMap((field) => idsOf(field, data));
 }
 
-/** Of the files and people that these records name, in whichever of the tables they are, those that there are. */
+/** The files that a record names. */
+export function filesIn(table: Table, data: Data): string[] {
+  return namedIn(table, data).filter((id) => !isNumeric(id));
+}
+
+/** Who puts files into records; undefined is a program. */
+export type Namer = Pick<Viewer, "user" | "privileges"> | "visitor" | undefined;
+
+/** Undefined for whoever may name any file; nobody has the id 0. */
+const ownerOf = (who: Namer) =>
+  who === "visitor" ? 0 : who === undefined || who.privileges.has("media") ? undefined : who.user.id;
+
+/**
+ * Of the files and people that these records name, in whichever of the tables they are, those that there are. Whoever
+ * reads the record reads its files, so that without the privilege `media` they are public, or one's own.
+ */
 export async function namedThere(
   { media }: NamedContext,
   on: Queryable,
   accountId: number,
   tables: Iterable<Table>,
   all: readonly Data[],
+  who: Namer,
 ): Promise<ReadonlySet<string>> {
   const ids = new Set([...tables].flatMap((table) => all.flatMap((data) => namedIn(table, data))));
   const [people, files] = [[...ids].filter(isNumeric), [...ids].filter((id) => !isNumeric(id))];
   return new Set([
-    ...(files.length > 0 ? await media.existing(on, accountId, files) : []),
+    ...(files.length > 0 ? await media.existing(on, accountId, files, ownerOf(who)) : []),
     ...(people.length > 0 ? await peopleStore.active(on, accountId, people) : []),
   ]);
 }
@@ -76,24 +93,37 @@ export function namedFaults(table: Table, data: Data, there: ReadonlySet<string>
 interface Asked {
   readonly table: Table;
   readonly data: Data;
+  readonly who: Namer;
   /** Those that are known to be there, where many records were looked at together. */
   readonly named?: ReadonlySet<string> | undefined;
+  /** The record may come from another table, in which the same field had no files. */
+  readonly moves?: boolean;
 }
+type Stored = Pick<Asked, "table" | "data">;
 
-/** 422 for files and people that there are not; what `stored` gives of the record as it is may stay. */
+/** 422 for files and people that there are not, or not for `who`; those that `stored`, the record as it is, has may stay. */
 export async function mustBeNamed(
   ctx: NamedContext,
   on: Queryable,
   { accountId }: Pick<Database, "accountId">,
-  { table, data, named }: Asked,
-  stored: () => Promise<Data | undefined> = async () => undefined,
+  { table, data, who, named, moves = false }: Asked,
+  stored: () => Promise<Stored | undefined> = async () => undefined,
 ): Promise<void> {
-  if (namedIn(table, data).length === 0) return;
-  if (named && !namedFaults(table, data, named)) return;
+  if (namingFields(table).length === 0) return;
+  const was = moves && ownerOf(who) !== undefined ? await stored() : undefined;
+  const next = was && was.table.name !== table.name ? { ...was.data, ...data } : data;
+  if (namedIn(table, next).length === 0) return;
+  if (named && !namedFaults(table, next, named)) return;
   // Defaults are not among those that were looked up together.
-  const there = await namedThere(ctx, on, accountId, [table], [data]);
-  if (!namedFaults(table, data, there)) return;
-  const kept = namedIn(table, (await stored()) ?? {});
-  const faults = namedFaults(table, data, there.union(new Set(kept)));
+  const there = await namedThere(ctx, on, accountId, [table], [next], who);
+  if (!namedFaults(table, next, there)) return;
+  const kept = was ?? (await stored());
+  const faults = namedFaults(table, next, there.union(new Set(kept && namedIn(kept.table, kept.data))));
   if (faults) throw invalid(faults);
+}
+
+/** A record in the nested form of print.ts. */
+export function storedIn({ tables }: Database["rules"], answer: string): Stored {
+  const { data, table_name: name } = parseExactly(answer) as { data: Data; table_name: string | null };
+  return { table: tables.get(name ?? "") ?? noTable, data };
 }

@@ -18,6 +18,7 @@ import type { Queryable, Route } from "platform";
 import { nullTableHints, tableForWrite, type Database } from "../databases/database.ts";
 import { computedHints, missingRecord, type Data } from "./record.ts";
 import { firstVersion, versionDigits } from "./print.ts";
+import { filesIn, storedIn } from "./named.ts";
 import { dbAccess, openAt, viewerOf, type Viewing } from "../databases/cache.ts";
 import type { Write } from "./writes.ts";
 import type { Viewer } from "../access/reach.ts";
@@ -52,6 +53,8 @@ export const unknownTable = {
     available_tables: ["orders", "lines"],
   },
 };
+
+const missingFile = "the record has no such file";
 
 const inNoTable =
   "In a database with tables the header `Warning` says that the record is in none of them: there no search finds it.";
@@ -111,6 +114,29 @@ export function recordRoutes(ctx: JsondbContext): Route[] {
           expandPaths(input.query),
         );
         return jsonText(200, body, headers);
+      },
+    ),
+    route(
+      "GET",
+      "/core/dbs/:db_id/records/:id/files/:file_id",
+      {
+        summary: "The bytes of a file of a record",
+        description:
+          "Of a file that stands in a field of the format `file` which you may read: also a private one, without the privilege `media`. `Content-Disposition` has its name. Range requests and `If-Range` are answered.",
+        query: { size: "of a picture: another size, as `320.webp` (`/media/:id/w/:variant`)" },
+        access: dbAccess,
+        answers: { 200: answer.text("application/octet-stream"), 206: answer.text("application/octet-stream") },
+        responses: { 200: "…", 206: "…", 304: null, 416: { error: "the file has 284113 bytes" } },
+      },
+      async (input) => {
+        const { params, query, account, request } = input;
+        const db = await openAt(ctx, input, params.db_id);
+        const [id, file] = [uuidOf(params.id, missingRecord), uuidOf(params.file_id, missingFile)];
+        const found = await together.get(ctx, db, id);
+        if (!found) throw notFound(missingRecord);
+        const { table, data } = storedIn(db.rules, found.answer);
+        if (!filesIn(table, data).includes(file)) throw notFound(missingFile);
+        return ctx.media.sent(account.id, file, request, query.get("size") ?? undefined);
       },
     ),
     route(

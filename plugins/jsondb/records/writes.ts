@@ -12,7 +12,6 @@ import {
   HttpError,
   invalid,
   isNumber,
-  parseExactly,
 } from "platform";
 import type { Queryable, Tx, ExactNumber } from "platform";
 import type { JsondbContext } from "../context.ts";
@@ -32,7 +31,7 @@ import {
   release,
 } from "../links/links.ts";
 import * as linkStore from "../links/store.ts";
-import { mustBeNamed } from "./named.ts";
+import { mustBeNamed, storedIn, type Namer } from "./named.ts";
 import { mayName, mustBeOpen, mustStayOpen } from "./rights.ts";
 import { composed } from "../databases/columns.ts";
 import { actorOf } from "./events.ts";
@@ -59,6 +58,8 @@ export interface Write {
   readonly data: Data;
   /** Who may link to what they may read; undefined is a program, which reads everything. */
   readonly viewer: Viewer | undefined;
+  /** Somebody unknown writes through a public method. */
+  readonly visitor?: true;
   /** The record is in this table already: if it has left it, ask for the write again. */
   readonly keepsTable?: boolean;
   /** The version that the caller has seen (412 if it is another one by now); undefined = any. */
@@ -136,7 +137,8 @@ async function insertAny(
 ): Promise<CreatedRecord | undefined> {
   const data = asNew(db, table, write.data);
   refuse(checkRecord(table, data));
-  await mustBeNamed(ctx, given ?? ctx.sql, db, { table, data, named: write.named });
+  const who: Namer = write.visitor ? "visitor" : viewer;
+  await mustBeNamed(ctx, given ?? ctx.sql, db, { table, data, who, named: write.named });
   const actor = await actorOf(ctx, db, given);
   const made = { ...newRecord(table, data), actor };
   const { id, createdAt } = made;
@@ -203,9 +205,11 @@ async function mergeAny(
   refuse(checkPatch(table, data));
   const on = given ?? ctx.sql;
   if (hasOnlyComputed(db, write, data)) return unchanged(on, db, id, write, asked);
-  await mustBeNamed(ctx, on, db, { table, data, named: write.named }, async () => {
+  const who: Namer = write.visitor ? "visitor" : write.viewer;
+  const moves = db.schema.multiTable && write.keepsTable !== true;
+  await mustBeNamed(ctx, on, db, { table, data, who, moves, named: write.named }, async () => {
     const stored = await recordStore.get(on, db, id, { form: "nested" }, guard);
-    return stored && (parseExactly(stored.answer) as { data: Data }).data; // the nested form of print.ts
+    return stored && storedIn(db.rules, stored.answer);
   });
   const patch = { id, table, data, json: jsonOf(data), guard, expected, actor: await actorOf(ctx, db, given) };
   const wanted = events.wanted(ctx, db, "update", { id, tableName: table.name, data });

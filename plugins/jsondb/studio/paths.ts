@@ -25,6 +25,9 @@ export const binPage = (db: string) => `${tableAddress(db)}/trash`;
 export const linkedPath = (db: string, id: string) =>
   `/core/dbs/${encodeURIComponent(db)}/records/${encodeURIComponent(id)}/linked.json`;
 export const peoplePath = (db: string) => `/core/dbs/${encodeURIComponent(db)}/people.json`;
+/** The bytes of a file that a record has, for whoever may read the record. */
+export const filePath = (db: string, id: string, file: string) =>
+  `/core/dbs/${encodeURIComponent(db)}/records/${encodeURIComponent(id)}/files/${encodeURIComponent(file)}`;
 export const presentPath = (db: string, id: string, open: boolean) =>
   `/core/dbs/${encodeURIComponent(db)}/records/${encodeURIComponent(id)}/present.json?open=${open}`;
 /** The address of a record in the Studio. */

@@ -17,7 +17,7 @@ import { mayAll, type Viewer } from "../../access/reach.ts";
 import type { JsondbContext } from "../../context.ts";
 import { withDefaults } from "../../records/defaults.ts";
 import { withPeople } from "../../people/people.ts";
-import { hasNamed, namedFaults, namedThere } from "../../records/named.ts";
+import { hasNamed, namedFaults, namedThere, type Namer } from "../../records/named.ts";
 import { indexValues } from "../../records/index-values.ts";
 import { newClaims } from "../../records/keys.ts";
 import { asStored, checkRecord, newRecord, type Data, type Faults } from "../../records/record.ts";
@@ -77,7 +77,7 @@ export function createChecker(ctx: JsondbContext, db: Database, options: CheckOp
     const resolved = isNaming ? await withPeople(ctx.sql, db.accountId, linked, tableOf) : linked;
     const all = resolved.map((row) => ({ row, checked: check(row) }));
     if (isLinked) await links.check(all);
-    if (isNaming) await checkNamed(ctx, db, all);
+    if (isNaming) await checkNamed(ctx, db, all, options.viewer);
     if (options.dry) await checkKeys(ctx, db, all, seen);
     return all;
   };
@@ -323,10 +323,10 @@ function withIds(
 // Files and people.
 
 /** Rows that name those that are not there are faulty. */
-async function checkNamed(ctx: JsondbContext, db: Database, all: readonly Outcome[]): Promise<void> {
+async function checkNamed(ctx: JsondbContext, db: Database, all: readonly Outcome[], who: Namer): Promise<void> {
   const { tables } = db.rules;
   const data = all.map(({ checked }) => checked.data);
-  const there = await namedThere(ctx, ctx.sql, db.accountId, tables.values(), data);
+  const there = await namedThere(ctx, ctx.sql, db.accountId, tables.values(), data, who);
   for (const one of all) {
     const { tableName = "", data: its } = one.checked;
     const faults = Object.entries(namedFaults(tables.get(tableName) ?? noTable, its, there) ?? {});
