@@ -13,6 +13,7 @@ import doctor from "./doctor/plugin.ts";
 import factors from "./accounts/factors/plugin.ts";
 import flows from "./flows/plugin.ts";
 import hooks from "./hooks/plugin.ts";
+import inbox from "./inbox/plugin.ts";
 import jsondb from "./jsondb/plugin.ts";
 import llm from "./llm/plugin.ts";
 import mail from "./mail/plugin.ts";
@@ -51,6 +52,7 @@ export const plugins: readonly Plugin[] = [
   crons,
   webhooks,
   hooks,
+  inbox,
   apps,
   cmsMultilang,
   certificates,

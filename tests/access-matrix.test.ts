@@ -5,6 +5,7 @@ import { plugins } from "../plugins/index.ts";
 import type { Route } from "../runtime/http/route.ts";
 import {
   adminPassword,
+  eventually,
   otherAccount,
   person,
   startTestApp,
@@ -103,6 +104,7 @@ async function fixtures(): Promise<Record<string, Record<string, string>>> {
       comment_id: await made(`/core/dbs/${db}/records/${record}/comments.json`, { comment: { text: "Matrix" } }),
     },
     "/core/inbox": { id: await noticeFixture(db, record) },
+    ...(await askFixture()),
     "/core/dbs/:db_id/views": { id: await made(`/core/dbs/${db}/views.json`, { view: { name: "Matrix" } }), db_id: db },
     "/core/dbs/:db_id/trash": { id: await trashFixture(db), db_id: db },
     "/core/db_trash": { id: await dbTrashFixture() },
@@ -124,6 +126,19 @@ async function fixtures(): Promise<Record<string, Record<string, string>>> {
     },
     ...(await appFixtures(made)),
     ...(await siteFixtures(made)),
+  };
+}
+
+/** A question that waits for the administrator, and what a form sends. */
+async function askFixture() {
+  const program = [{ type: "ask", to: "user:1", title: "Matrix?" }];
+  await app.post("/connect/flows.json", { flow: { name: "Ask", code: `${code}-ask`, fields: { program } } });
+  await app.post(`/connect/flows/${code}-ask/run.json?wait=0`, {});
+  const open = async () => (await app.get("/core/inbox.json?kind=ask&open=true")).json[0]?.id;
+  return {
+    "/core/inbox/:id/answer": { id: await eventually(open) },
+    "/core/inbox/:id/pass_on": { id: await eventually(open) },
+    "/asks": { token: "none" },
   };
 }
 

@@ -80,7 +80,7 @@ export function isAsExpected({ path, status }: Ran): boolean {
   // There is no mail server here, so there are no mails and no invitations; no host of the example's name; and nobody
   // else who mentions one.
   const missing =
-    /^\/(core\/mails\/\{id\}|core\/mail_templates\/\{id\}\/test|core\/mail_server\/test|account\/invitations\b|account\/password_resets|core\/backups\/\{id\}|core\/certificates\/\{host\}|core\/inbox\/\{id\}|forgot_password|set_password|confirm_email)/;
+    /^\/(core\/mails\/\{id\}|core\/mail_templates\/\{id\}\/test|core\/mail_server\/test|account\/invitations\b|account\/password_resets|core\/backups\/\{id\}|core\/certificates\/\{host\}|core\/inbox\/\{id\}|asks\/\{token\}|forgot_password|set_password|confirm_email)/;
   // A token is no fresh session, so it makes no passkey either; and nobody waits for the example's second step.
   return (
     /^[23]\d\d$/.test(status) ||

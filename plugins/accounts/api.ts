@@ -4,6 +4,7 @@ import type { Account, Caller, ConfigOf, Language, Settings, Tx, User } from "pl
 import type { NewPerson, Person, PersonPatch, UnitKind } from "./people/fields.ts";
 
 export { brandSettings, standardBrand } from "./people/brand.ts";
+export { originMistake, page, pageAnswers, sessions, type Sessions } from "./sessions/api.ts";
 export { look } from "./people/look.ts";
 export { isPlainlyWritten, isSameAddress, passwordSettings } from "./people/rules.ts";
 export { unitKinds, type NewPerson, type Person, type PersonPatch, type UnitKind } from "./people/fields.ts";

@@ -3,6 +3,7 @@ import { change, create, find, putAt, type Queryable } from "platform";
 import type { Flows } from "./api.ts";
 import type { FlowContext } from "./context.ts";
 import { Flow } from "./manage/flow.ts";
+import { driveProcess, shareOf } from "./processes/signals.ts";
 import { toAction } from "./processes/show.ts";
 import { startProcess } from "./processes/start.ts";
 import { originOf } from "./processes/view-store.ts";
@@ -22,6 +23,7 @@ export function flowService(ctx: FlowContext, registers: Pick<Flows, "registerSt
         update: (id) => change(Flow, at, { id }, flow),
       });
     },
+    wake: (tx, process) => ctx.enqueue(driveProcess, process, { tx, ...shareOf(process) }),
     flowName: async (tx, accountId, code) => (await findFlow(accountId, code, tx))?.name,
     startFlow: async (flow) => (await startProcess(ctx, flow))?.process.id,
 

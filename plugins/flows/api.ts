@@ -1,6 +1,6 @@
 /** The service `flows`: starts flows and waits for their results. */
 import type { TriggerSource } from "./triggers/source.ts";
-import { service, type Static, type TObject, type Tx } from "platform";
+import { service, type Queryable, type Static, type TObject, type Tx } from "platform";
 
 export { triggersOf, type TriggerSource } from "./triggers/source.ts";
 export type { CallOutcome, ConnectorEvent, Usage } from "../connectors/api.ts";
@@ -47,9 +47,26 @@ export interface NewFlow {
   readonly active?: boolean;
 }
 
+/** Thrown by `run` of a step: the process is stored and left until then, or until `wake`; `run` is then called again. */
+export class Parked extends Error {
+  readonly until: Date;
+  constructor(until: Date) {
+    super("parked");
+    this.until = until;
+  }
+}
+
+/** A process to go on with. */
+export interface ProcessRef {
+  readonly accountId: number;
+  readonly id: string;
+  readonly flowCode: string;
+}
+
 /** One run of a plugin's own step. */
 export interface StepRun<Params> {
   readonly accountId: number;
+  readonly process: ProcessRef;
   readonly params: Params;
   /** The same for every attempt of this step of this process: a step may run twice, and the key shows it. */
   readonly key: string;
@@ -67,12 +84,18 @@ export interface StepType<P extends TObject = TObject> {
   readonly doc: string;
   readonly params: P;
   /** The privilege that saving a flow with such a step needs, besides `flows`. */
-  readonly privilege?: string;
+  readonly privilege?: string | ((step: Readonly<Record<string, unknown>>) => string | undefined);
+  /** What is wrong, by key, with parameters that fit the schema; those with expressions are left out. */
+  check?(params: Readonly<Record<string, unknown>>): Readonly<Record<string, readonly string[]>>;
   /**
    * Returns a JSON value, which is stored under the step's `as` or `id`. An exception is a failure of the step, with its
    * `retry` and `on_error`; `invalid({ field: […] })` names the fields.
    */
   run(call: StepRun<Static<P>>): Promise<unknown>;
+  /** Called when a process ends that this step has parked, in the transaction of a cancellation, else after the end. */
+  ended?(on: Queryable, process: Pick<ProcessRef, "accountId" | "id">): Promise<void>;
+  /** What a test of a flow stores where no answer is given; without it the test says that one is missing. */
+  sample?(params: Readonly<Record<string, unknown>>): unknown;
 }
 
 export interface Flows {
@@ -87,6 +110,8 @@ export interface Flows {
   ): Promise<{ readonly id: string; readonly done: "made" | "changed" | "unchanged" }>;
   /** What the flow with this code is called, active or not; undefined if there is none. */
   flowName(tx: Tx, accountId: number, code: string): Promise<string | undefined>;
+  /** Goes on with a parked process after the commit. */
+  wake(tx: Tx, process: ProcessRef): Promise<void>;
   /** The id of the flow process; undefined if no active flow has this code. */
   startFlow(flow: StartFlow): Promise<string | undefined>;
   /** Starts a flow and waits at most `waitMs` (default 1,000) for its end. Undefined if no active flow has this code. */

@@ -82,11 +82,7 @@ test("every example of the built-in prompt works, in its order", async () => {
     expect(`${path} ${answer.status < 300} ${answer.text}`).toBe(`${path} true ${answer.text}`);
     answers[path] = answer;
   }
-  expect(mails).toEqual(["ewa@example.com", "ewa@example.com"]);
-  expect(answers["/connect/connectors/shop-db/customers_by_city"]?.json).toEqual({
-    status: null,
-    data: { rows: [{ id: 1, name: "Ewa" }], count: 1 },
-  });
+  expect(mails).toEqual(["ewa@example.com"]);
   expect(answers["/connect/connectors/shop-db/query"]?.json).toMatchObject({ data: { rows: [{ customers: 1 }] } });
   expect(answers["/connect/flows.json"]?.json).toMatchObject({ warnings: [] });
   const result = { city: "Kraków", temp: 24 };

@@ -88,6 +88,21 @@ export interface FoundRecord extends RecordRef {
   readonly title: string;
 }
 
+/** Something that waits for a person, as `GET /core/inbox` shows it. */
+export interface InboxItem extends Readonly<Record<string, unknown>> {
+  readonly id: string;
+  readonly kind: string;
+  readonly created_at: string;
+  /** When they were done with it. */
+  readonly read_at: string | null;
+}
+
+/** Of a person, the newest first, at most so many; `open`: only what they are not done with. */
+export type InboxSource = (
+  caller: Caller,
+  asked: { readonly most: number; readonly open: boolean },
+) => Promise<readonly InboxItem[]>;
+
 /**
  * `db` is an id or a code. An unknown database or record throws 404; data that does not fit the schema throws 422 by
  * field.
@@ -159,11 +174,21 @@ export interface JsonDatabases {
   delete(accountId: number, db: string, id: string): Promise<void>;
   /** Flat records. */
   search(accountId: number, db: string, search: RecordSearch): Promise<readonly Readonly<Record<string, unknown>>[]>;
+  /** The form of up to 30 fields without links, rollups, files and `unique`, or the mistakes in them. */
+  formOf(fields: unknown, timezone: string): { readonly form: Form } | { readonly mistakes: string[] };
+  /** To be called in `setup`. */
+  addToInbox(source: InboxSource): void;
   /** The writes as part of a transaction: they and their events commit with it or not at all. */
   within(tx: Tx): Pick<JsonDatabases, "create" | "update" | "delete">;
 }
 
 export const jsonDatabases = service<JsonDatabases>("jsondb.databases");
+
+/** Fields as a table's, for what is no record: a form that people fill in. */
+export interface Form {
+  /** The values as they are kept. Throws the 422 that names the field, also one that the form does not have. */
+  take(given: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>>;
+}
 
 export const expandLimits = { paths: 10, depth: 3, records: 5_000, characters: 8_000_000 } as const;
 

@@ -2,6 +2,7 @@
 import type { BaseContext, Child, Names } from "platform";
 import type { Mail } from "../mail/api.ts";
 import type { Tokens } from "../tokens/api.ts";
+import type { InboxSource } from "./api.ts";
 import type { ImportPlaces } from "./bulk/imports/body.ts";
 import type { Events } from "./live/events.ts";
 import type { RoomContext } from "./public/room.ts";
@@ -27,6 +28,8 @@ export interface JsondbContext extends SearchContext, RoomContext, NamedContext 
   readonly mail: Pick<Mail, "isSetUp" | "tell">;
   /** Counts the mails that an author's mentions cause. */
   readonly mentionMails: ReturnType<BaseContext["limiter"]>;
+  /** What else stands in people's inboxes. */
+  readonly inboxSources: InboxSource[];
   readonly live: Events;
   /** The guarded process that looks into files of people. */
   readonly fileReader: Child;

@@ -233,6 +233,7 @@ export default definePlugin({
       tokens: ctx.services.tokens,
       mail: ctx.services.mail,
       media: ctx.services.media,
+      inboxSources: [],
       mentionMails: ctx.limiter("jsondb.mentions", { limit: 100, windowSeconds: 3600 }),
       fragments,
       learning: createLearning(ctx),

@@ -20,6 +20,7 @@ import { keptRecords } from "./databases/store.ts";
 import { fieldHintsIn, readSearch, withLinks, type Cursor } from "./search/query.ts";
 import { isOpenTo, tableForWrite, tableNames, tryOpen, type Database } from "./databases/database.ts";
 import * as databases from "./databases/cache.ts";
+import { formOf } from "./databases/form.ts";
 import { Db, findDb } from "./databases/db.ts";
 import type { CreatedRecord } from "./records/record.ts";
 import type { DbRow } from "./databases/fields.ts";
@@ -75,6 +76,8 @@ export function jsondbService(ctx: JsondbContext): JsonDatabases {
     return parsed(written.answer);
   };
   return {
+    formOf,
+    addToInbox: (source) => void ctx.inboxSources.push(source),
     visitor(input) {
       const visitor = visitorOf(ctx.secrets, input);
       return { cookieKey: visitor.variables.cookie_key, headers: cookieHeader(visitor, input.secure) };

@@ -19,6 +19,7 @@ const crossings: readonly { readonly is: RegExp; readonly why: string }[] = [
   { is: /^with gone as \( delete from record_changes where at < /, why: "forgets what is too old" },
   { is: /^delete from record_(changes|feeds) \w+ where .*not exists/, why: "forgets what nobody follows" },
   { is: /^delete from cron_runs where due_at > /, why: "forgets due times in the future, after a clock was set back" },
+  { is: /^update asks a set remind_at = /, why: "questions of whichever account are due to be told again" },
   { is: /from crons where next_run_at /, why: "the cron of whichever account is due" },
   { is: /from flow_processes p where p.status = 'pending' and not exists /, why: "processes that lost their job" },
   {

@@ -169,6 +169,7 @@ export const excused: Readonly<Record<string, string>> = {
   "POST /core/db/:db_code/:method_name": "the same",
   "PATCH /core/inbox/:id": "shows a notice of the inbox, by the same function",
   "POST /core/inbox/read": "says nothing",
+  "POST /core/inbox/:id/": "a question of a flow, which says what its author wrote",
 };
 
 /** Everything else, by the beginnings of names: no record gets there but by a program that somebody made for it. */
@@ -176,6 +177,8 @@ export const apart: readonly (readonly [RegExp, string])[] = [
   [/^\w+ \/account\/(?!webhooks)/, "people, tokens, settings and crons"],
   [/^\w+ \/account\/webhooks$/, "where events go"],
   [/^(POST|PATCH|DELETE) \/account\/webhooks/, "they say a status, and send to the address of whoever made them"],
+  [/^\w+ \/asks\//, "a question of a flow, which says what its author wrote"],
+  [/^PUT \/connect\/flows\/:id\/triggers/, "what starts a flow"],
   [/^GET \/account\/webhooks\/(:id|source_types|health)$/, "where events go"],
   [/^\w+ \/(login|logout|csp-report|\.well-known|forgot_password|set_password|confirm_email|llms)/, "signing in"],
   [

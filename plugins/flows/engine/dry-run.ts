@@ -6,6 +6,7 @@ import { StepFault } from "./fault.ts";
 import type { DbEffect, EffectCall, End, Host, OwnEffect } from "./host.ts";
 import type { Program } from "../program/program.ts";
 import { newState, type Cursor, type Programs, type StepRecord } from "./state.ts";
+import type { StepTypes } from "../program/step-types.ts";
 import type { Templates } from "../program/template.ts";
 
 export interface DryRun {
@@ -18,6 +19,7 @@ export interface DryRun {
   readonly answers: Readonly<Record<string, unknown>>;
   readonly accountUrl: string;
   readonly templates: Templates;
+  readonly stepTypes: StepTypes;
   readonly flowOf: (code: string) => Promise<{ programId: number; program: Program } | undefined>;
 }
 
@@ -32,6 +34,7 @@ export async function dryRun({
   app,
   answers,
   flowOf,
+  stepTypes,
   ...world
 }: DryRun): Promise<{ end: End; steps: StepRecord[]; cursor: Cursor }> {
   const programs: Programs = new Map([[ownProgram, program]]);
@@ -44,7 +47,7 @@ export async function dryRun({
     signal: new AbortController().signal,
     now: () => Date.now(),
     callConnector: async (call) => connectorAnswer(answers, call),
-    runOwn: async (effect) => ownAnswer(answers, effect),
+    runOwn: async (effect) => ownAnswer(answers, effect, stepTypes),
     db: async (effect, done) => done(databaseAnswer(answers, effect)),
     async flow(called) {
       const flow = await flowOf(called);
@@ -65,8 +68,8 @@ export async function dryRun({
   return { end, steps, cursor: state.cursor };
 }
 
-function ownAnswer(answers: DryRun["answers"], { stepId, type }: OwnEffect): unknown {
-  const answer = answerFor(answers, [stepId, type]);
+function ownAnswer(answers: DryRun["answers"], { stepId, type, params }: OwnEffect, types: StepTypes): unknown {
+  const answer = answerFor(answers, [stepId, type]) ?? types.get(type)?.sample?.(params);
   if (answer === undefined) throw new StepFault(`no answer was given for "${type}"`);
   return resultOf(answer);
 }

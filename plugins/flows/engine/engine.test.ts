@@ -26,6 +26,7 @@ async function run(program: unknown[], { input = {}, answers = {}, flows = {} }:
     app: null,
     answers,
     templates,
+    stepTypes: noTypes,
     accountUrl: "https://acme.test",
     flowOf: async (code) =>
       flows[code] && { programId: ids.indexOf(code) + 1, program: flows[code] as unknown as Program },

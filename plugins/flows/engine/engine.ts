@@ -2,7 +2,7 @@
  * Runs a process from its stored position, step after step, until it ends, has to wait or is stopped. The host performs
  * every effect and stores the state; everything else here only computes.
  */
-import { limits, type Step } from "../program/program.ts";
+import { isFlat, limits, type Step } from "../program/program.ts";
 import { StepFault } from "./fault.ts";
 import { Returned, Stopped, Suspended, type End, type Host } from "./host.ts";
 import { cutToLength, resultOf, rootScope } from "./state.ts";
@@ -98,7 +98,8 @@ async function advance(tools: Tools, thread: Thread, frame: BlockFrame, step: St
     const id = idOf(world, thread, thread.frames.length - 1);
     frame.running = { n: cursor.begun, since: host.now(), id, type: step.type };
   }
-  if (step.timeout !== undefined && frame.deadline === undefined) {
+  // Such a step knows itself what to do when its time is over.
+  if (step.timeout !== undefined && !isFlat(step.type) && frame.deadline === undefined) {
     frame.deadlineMs = step.timeout * 1000;
     frame.deadline = host.now() + frame.deadlineMs;
   }
@@ -111,7 +112,9 @@ async function advance(tools: Tools, thread: Thread, frame: BlockFrame, step: St
 
 /** Others compute meanwhile. */
 function reachesOut({ type }: Step): boolean {
-  return type === "connector" || type === "http" || type === "db" || type === "flow" || type.includes(".");
+  return (
+    type === "connector" || type === "http" || type === "db" || type === "flow" || type.includes(".") || isFlat(type)
+  );
 }
 
 function checkTime({ host }: Tools, thread: Thread): void {

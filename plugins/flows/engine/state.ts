@@ -72,6 +72,8 @@ export interface Cursor {
   outputChars: number;
   /** Characters of stored inputs so far. Processes of earlier versions lack it. */
   inputChars?: number;
+  /** A step has parked it. */
+  parked?: true;
 }
 
 export interface Scope {

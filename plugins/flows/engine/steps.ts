@@ -2,11 +2,12 @@
 import { StepFault } from "./fault.ts";
 import { isObject } from "platform";
 import { Suspended } from "./host.ts";
-import { limits } from "../program/program.ts";
+import { commonKeys, isFlat, limits } from "../program/program.ts";
 import type {
   ConnectorStep,
   DbStep,
   EachStep,
+  FlatStep,
   FlowStep,
   HttpStep,
   MutationStep,
@@ -159,10 +160,10 @@ function requestOf({ connector, ...step }: HttpStep, value: (template: unknown) 
 }
 
 /** A plugin's step runs like a call of a connector, but returns the result itself. */
-async function own(tools: Tools, thread: Thread, step: OwnStep): Promise<void> {
+async function own(tools: Tools, thread: Thread, step: OwnStep | FlatStep): Promise<void> {
   const { host, world } = tools;
   if (host.mode === "inline" || host.mode === "compute") throw new Suspended(host.now());
-  const params = host.templates.value(step.params ?? {}, variablesOf(world, thread));
+  const params = host.templates.value(paramsOf(step), variablesOf(world, thread));
   tools.journal.given(thread.frames.at(-1), params);
   await tools.flush();
   const deadline = deadlineOf(thread);
@@ -173,10 +174,21 @@ async function own(tools: Tools, thread: Thread, step: OwnStep): Promise<void> {
     key: pathOf(thread),
     timeoutMs: deadline === undefined ? undefined : Math.max(1, deadline - host.now()),
   });
-  const result = await shownWhileItLasts(tools, running);
+  const result = await shownWhileItLasts(tools, running).catch((error: unknown) => {
+    if (!(error instanceof Suspended)) throw error;
+    tools.cursor.parked = true;
+    throw new Suspended(Math.min(error.until, deadline ?? Infinity));
+  });
   keep(tools, thread, step.as ?? step.id, result);
   tools.finish(thread, result);
   if (thread.parent) await tools.save();
+}
+
+/** Of a step whose parameters stand beside its type, its `timeout` too. */
+function paramsOf(step: OwnStep | FlatStep): unknown {
+  if (!isFlat(step.type)) return "params" in step ? (step.params ?? {}) : {};
+  const others = Object.entries(step).filter(([key]) => key === "timeout" || ![...commonKeys, "as"].includes(key));
+  return Object.fromEntries(others);
 }
 
 /** Stores a long call as under way, so that the API shows it; a short one is not worth a statement. */

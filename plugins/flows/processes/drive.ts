@@ -110,7 +110,7 @@ async function goOn(ctx: FlowContext, load: Load, { held, mode, signal }: Drivin
     load.computed(held, milliseconds);
     return mode === "drive" ? load.isHeavy(held) : performance.now() - begun > longestTurnMs;
   };
-  const host = await hostOf(ctx, { accountId, id, programs, mode, signal, save, exclusive, write, yields });
+  const host = await hostOf(ctx, { accountId, id, flowCode, programs, mode, signal, save, exclusive, write, yields });
   const run = createRun({ cursor, memory }, host);
   failpoint("flows.driving");
   const outcome = await run.run();

@@ -1,5 +1,5 @@
 /** How a process ends: by itself, cancelled, or because no job would continue it. */
-import { afterCommit, conflict, eventJob, notFound, type Caller, type Tx } from "platform";
+import { afterCommit, conflict, eventJob, notFound, type Caller, type Queryable, type Tx } from "platform";
 import type { FlowContext } from "../context.ts";
 import { Gone, isLoop } from "../engine/fault.ts";
 import type { End } from "../engine/host.ts";
@@ -49,7 +49,13 @@ export async function endProcess(ctx: FlowContext, ending: ProcessEnd): Promise<
       end: { status: "error", data: null, error: error.message },
     });
   }
+  if (ending.held.cursor.parked) await unpark(ctx, ctx.sql, row);
   ctx.waiting.tell(row);
+}
+
+/** What its steps wait for is of no use any more. */
+async function unpark({ stepTypes }: FlowContext, on: Queryable, { accountId, id }: ProcessRow): Promise<void> {
+  for (const { ended } of stepTypes.values()) await ended?.(on, { accountId, id });
 }
 
 /** Answers with the cancelled process. Throws 404 if it is unknown, 409 if it has ended already. */
@@ -61,6 +67,7 @@ export async function cancelProcess(ctx: FlowContext, caller: Caller, id: string
       const ended = await stateOf(tx, accountId, id);
       throw ended ? conflict("the process has ended already") : notFound();
     }
+    await unpark(ctx, tx, row);
     await emitChanges(ctx, row, kindsOf.error, tx);
     afterCommit(tx, () => {
       ctx.broadcast.publish(cancelled, id);

@@ -14,7 +14,8 @@ import {
 } from "platform";
 import type { FlowContext } from "../context.ts";
 import { isLoop, StepFault } from "../engine/fault.ts";
-import type { DbEffect, Host, OwnEffect } from "../engine/host.ts";
+import { Parked } from "../api.ts";
+import { Suspended, type DbEffect, type Host, type OwnEffect } from "../engine/host.ts";
 import type { Programs } from "../engine/state.ts";
 import { searchLimits } from "../program/records.ts";
 import { namesOf } from "../program/warnings.ts";
@@ -22,6 +23,7 @@ import { namesOf } from "../program/warnings.ts";
 interface LiveProcess {
   readonly accountId: number;
   readonly id: string;
+  readonly flowCode: string;
   readonly programs: Programs;
   readonly mode: "drive" | "inline" | "compute";
   readonly yields?: NonNullable<Host["yields"]>;
@@ -99,7 +101,7 @@ const ownTimeoutMs = 60_000;
 
 async function runOwn(
   ctx: FlowContext,
-  { accountId, id, signal }: LiveProcess,
+  { accountId, id, flowCode, signal }: LiveProcess,
   { type, params, key, timeoutMs = ownTimeoutMs }: OwnEffect,
 ): Promise<unknown> {
   const own = ctx.stepTypes.get(type);
@@ -108,11 +110,13 @@ async function runOwn(
   const either = AbortSignal.any([signal, time]);
   failpoint("flows.calling");
   try {
-    const run = own.run({ accountId, params, key: keyOf(id, key), timeoutMs, signal: either });
+    const process = { accountId, id, flowCode };
+    const run = own.run({ accountId, process, params, key: keyOf(id, key), timeoutMs, signal: either });
     const result = jsonOf(await Promise.race([run, aborted(either)]));
     failpoint("flows.answered");
     return result;
   } catch (error) {
+    if (error instanceof Parked) throw new Suspended(error.until.getTime());
     // Not the step's fault: another server, or the next attempt of the job, continues.
     if (signal.aborted) throw signal.reason;
     if (time.aborted) throw new StepFault("timed out", { timedOut: true });

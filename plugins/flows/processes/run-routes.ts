@@ -161,7 +161,12 @@ export function stepRoutes(types: StepTypes): Route[] {
       async ({ query }) => {
         const { limit, offset } = pageOf(query);
         const all = [...types.values()].toSorted((a, b) => (a.type < b.type ? -1 : 1));
-        const shown = all.map(({ type, doc, params, privilege = null }) => ({ type, doc, params, privilege }));
+        const shown = all.map(({ type, doc, params, privilege }) => ({
+          type,
+          doc,
+          params,
+          privilege: typeof privilege === "string" ? privilege : null,
+        }));
         return list(shown.slice(offset, offset + limit), shown.length);
       },
     ),

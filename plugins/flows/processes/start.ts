@@ -114,7 +114,7 @@ async function runAtOnce(
   const state = newState(flowCode, programId, input, scope);
   const programs = new Map([[programId, program]]);
   const save = async () => {};
-  const host = await hostOf(ctx, { accountId, id, programs, mode: "inline", signal: never, save, tx });
+  const host = await hostOf(ctx, { accountId, id, flowCode, programs, mode: "inline", signal: never, save, tx });
   const run = createRun(state, host);
   const { end, memory } = keepable(await run.run(), state.memory);
   const process = processOf({ accountId, id, flowCode, input, createdAt: timeOfUuidv7(id) }, end);

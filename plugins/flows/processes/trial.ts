@@ -5,6 +5,7 @@ import { dryRun, type DryRun } from "../engine/dry-run.ts";
 import { programOf } from "../manage/check.ts";
 import type { FlowRow } from "../manage/flow.ts";
 import { checkProgram, mistakesOf } from "../program/check.ts";
+import { privilegeFor } from "../program/step-types.ts";
 import type { Program } from "../program/program.ts";
 import { shownSteps, type Included } from "./show.ts";
 
@@ -24,6 +25,7 @@ export async function tryFlow(ctx: FlowContext, account: Account, code: string, 
     code: flow.code,
     program: given.program as Program, // it was checked
     templates: templates.at(account),
+    stepTypes,
     accountUrl: account.baseUrl,
     flowOf: (called) => flowLookup.current(account.id, called),
   };
@@ -56,12 +58,13 @@ export async function tryStep(ctx: FlowContext, { account, user, privileges }: C
   }
   const mail = ctx.stepTypes.get("mail.send");
   if (!mail || type !== mail.type) throw invalid({ step: ["must be of the type http or mail.send"] });
-  if (!privileges.has(mail.privilege ?? "")) throw forbidden("a mail needs the privilege `mails`");
+  if (!privileges.has(privilegeFor(mail, step) ?? "")) throw forbidden("a mail needs the privilege `mails`");
   if (!user.email) return { ...refused, ok: false, error: "you have no e-mail address: add it to your account" };
   const own = { ...(isObject(params) && params), to: user.email };
   const signal = AbortSignal.timeout(ownSeconds * 1000);
   const data = await mail.run({
     accountId: account.id,
+    process: { accountId: account.id, id: uuidv7(), flowCode: "" },
     params: own,
     key: uuidv7(),
     signal,

@@ -2,9 +2,9 @@
 /** Every key that a step may have, with the rule for its value; check.ts applies them. Pure. */
 import { isObject, unknownNames } from "platform";
 import { requestMistakes } from "../../connectors/api.ts";
-import { dbOps, limits, type DbOp } from "./program.ts";
+import { dbOps, isFlat, limits, type DbOp } from "./program.ts";
 import { expandFault, readCondition, readIncrement, readSearch } from "./records.ts";
-import { paramMistakes, type OwnStepType, type StepTypes } from "./step-types.ts";
+import { keyMistakes, paramMistakes, type OwnStepType, type StepTypes } from "./step-types.ts";
 import { elementsOf, isTemplate, operators, type Templates } from "./template.ts";
 
 /** The step that a rule checks, and where it reports mistakes. */
@@ -263,11 +263,26 @@ const builtIn: ReadonlyMap<string, Shape> = new Map([
 export function shapeOf(type: unknown, own: StepTypes): Shape | undefined {
   if (typeof type !== "string") return undefined;
   const registered = own.get(type);
+  if (registered && isFlat(type)) return shape({ ...flatRules(registered), as });
   return registered ? shape({ params: ownParams(registered), as }) : builtIn.get(type);
 }
 
 export function knownTypes(own: StepTypes): string[] {
   return [...builtIn.keys(), ...own.keys()];
+}
+
+function flatRules(own: OwnStepType): Rules {
+  const { params: schema } = own;
+  const required = new Set(schema.required);
+  const rules = Object.keys(schema.properties).map((key): [string, Rule] => [
+    key,
+    (value, at) => {
+      if (value === undefined || value === null) return required.has(key) ? at.wrong("is required") : undefined;
+      template(value, at);
+      for (const { place, message: mistake } of keyMistakes(own, at.step, key)) at.wrong(mistake, place);
+    },
+  ]);
+  return Object.fromEntries(rules);
 }
 
 function ownParams({ params: schema }: OwnStepType): Rule {

@@ -88,6 +88,14 @@ export interface OwnStep extends Common {
   readonly as?: string;
 }
 
+/** Types of steps that plugins of ours bring, whose parameters stand beside the type. */
+export const flatTypes = ["ask"] as const;
+
+export interface FlatStep extends Common {
+  readonly type: (typeof flatTypes)[number];
+  readonly as?: string;
+}
+
 export type Step =
   | ConnectorStep
   | HttpStep
@@ -99,8 +107,14 @@ export type Step =
   | ReturnStep
   | FailStep
   | WaitStep
+  | FlatStep
   | OwnStep;
 export type Program = readonly Step[];
+
+export const isFlat = (type: string): boolean => flatTypes.some((flat) => flat === type);
+
+/** Keys of every step. */
+export const commonKeys = ["type", "description", "id", "retry", "timeout", "on_error"] as const;
 
 export const dbOps = ["create", "update", "delete", "get", "search"] as const;
 export type DbOp = (typeof dbOps)[number];

@@ -1,6 +1,7 @@
 /** Step types of other plugins: registered in `setup`, checked when a flow is saved, run like calls of connectors. */
 import { checkerOf, givenFields, isObject, Type, ValidationError, type TObject, type TSchema } from "platform";
 import type { StepRun, StepType } from "../api.ts";
+import { isFlat } from "./program.ts";
 import { isTemplate } from "./template.ts";
 
 /** A registered type with any parameters. */
@@ -8,7 +9,10 @@ export interface OwnStepType {
   readonly type: string;
   readonly doc: string;
   readonly params: TObject;
-  readonly privilege: string | undefined;
+  readonly privilege: StepType["privilege"] | undefined;
+  readonly check?: StepType["check"];
+  readonly ended?: StepType["ended"];
+  readonly sample?: StepType["sample"];
   /** Throws a ValidationError for parameters that do not fit the schema. */
   readonly run: (call: StepRun<unknown>) => Promise<unknown>;
 }
@@ -20,9 +24,9 @@ const typeName = /^[a-z][a-z0-9-]{0,39}\.[a-z][a-z0-9_-]{0,59}$/;
 
 export function registerStep<P extends TObject>(
   types: Map<string, OwnStepType>,
-  { type, doc, params, privilege, run }: StepType<P>,
+  { type, doc, params, privilege, check, run, ended, sample }: StepType<P>,
 ): void {
-  if (!typeName.test(type))
+  if (!typeName.test(type) && !isFlat(type))
     throw new Error(`the step type "${type}" must be <plugin>.<name>, in lower case, like shopping-list.notify`);
   if (types.has(type)) throw new Error(`the step type "${type}" is registered twice`);
   if (params.type !== "object") throw new Error(`the params of the step type "${type}" must be a Type.Object({ … })`);
@@ -32,6 +36,9 @@ export function registerStep<P extends TObject>(
     doc,
     params,
     privilege,
+    ...(check && { check }),
+    ...(ended && { ended }),
+    ...(sample && { sample }),
     // An expression without a result is null: an optional parameter is then left out, as in the body of a POST.
     run: async (call) => run({ ...call, params: checked(givenFields(params, call.params)) }),
   });
@@ -41,6 +48,24 @@ export interface ParamMistake {
   /** Within the params: `.to[0]`. */
   readonly place: string;
   readonly message: string;
+}
+
+/** The mistakes at one key of a step whose parameters stand beside its type. */
+export function keyMistakes(
+  { params: { properties }, check }: OwnStepType,
+  step: Readonly<Record<string, unknown>>,
+  key: string,
+): ParamMistake[] {
+  const property = properties[key];
+  const found = property ? mistakesOf(property, step[key], "") : [];
+  if (found.length > 0 || !check) return found;
+  const plain = Object.entries(step).filter(([, value]) => !hasTemplate(value));
+  return (check(Object.fromEntries(plain))[key] ?? []).map((message) => ({ place: "", message }));
+}
+
+/** The privilege that saving the step needs. */
+export function privilegeFor({ privilege }: Pick<OwnStepType, "privilege">, step: object): string | undefined {
+  return typeof privilege === "function" ? privilege({ ...step }) : privilege;
 }
 
 export function paramMistakes(schema: TObject, given: unknown): ParamMistake[] {

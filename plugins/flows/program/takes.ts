@@ -4,7 +4,7 @@ import { programOf } from "../manage/check.ts";
 import { holding, type Naming } from "../manage/store.ts";
 import { limits, type DbOp, type Program, type Step } from "./program.ts";
 import { expandPaths } from "./records.ts";
-import type { StepTypes } from "./step-types.ts";
+import { privilegeFor, type StepTypes } from "./step-types.ts";
 
 /** A flow reaches every database and connector of the account for anyone who starts it, so its author needs access. */
 const builtIn = new Map<Step["type"], string>([
@@ -44,7 +44,8 @@ export async function mustBeTheirs(
   { programsOf, types, reaches, along }: Reaching,
 ): Promise<void> {
   for await (const { place, step } of allSteps(program, programsOf)) {
-    const privilege = builtIn.get(step.type) ?? types.get(step.type)?.privilege;
+    const own = types.get(step.type);
+    const privilege = builtIn.get(step.type) ?? (own && privilegeFor(own, step));
     if (privilege !== undefined && !privileges.has(privilege))
       throw forbidden(`\`${place}\`: saving a flow with a \`${step.type}\` step needs the privilege \`${privilege}\``);
     if (step.type !== "db") continue;

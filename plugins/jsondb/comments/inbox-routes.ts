@@ -1,6 +1,21 @@
 /** The inbox of a person: comments that mention them, of records that they may read now. behaviour B.7. */
-import { answer, field, notFound, noContent, ok, pageOf, pageQuery, pageReply, route, Type, uuidOf } from "platform";
+import {
+  answer,
+  field,
+  flagOf,
+  invalid,
+  list,
+  notFound,
+  noContent,
+  ok,
+  pageOf,
+  pageQuery,
+  route,
+  Type,
+  uuidOf,
+} from "platform";
 import type { Route } from "platform";
+import type { InboxItem } from "../api.ts";
 import type { Viewer } from "../access/reach.ts";
 import type { JsondbContext } from "../context.ts";
 import { find, viewerOf } from "../databases/cache.ts";
@@ -22,21 +37,28 @@ const noticeExample = {
   read_at: null,
 };
 
-const Shown = answer.object("Notice", {
+const common = {
   id: answer.uuid(),
+  text: Type.String(),
+  created_at: answer.time(),
+  read_at: field.nullable(answer.time()),
+};
+const Shown = answer.object("Notice", {
+  ...common,
   kind: field.oneOf(["mention"]),
   db_code: Type.String(),
   record_id: answer.uuid(),
   comment_id: answer.uuid(),
-  text: Type.String(),
   from_user_id: field.nullable(Type.Integer()),
   from_user_name: field.nullable(Type.String()),
-  created_at: answer.time(),
-  read_at: field.nullable(answer.time()),
 });
+/** What else it holds depends on its kind. */
+const Item = { ...answer.object("InboxItem", { ...common, kind: Type.String() }), additionalProperties: true };
 
 const mostNotices = 200;
 const inboxPage = {
+  kind: "`mention` or `ask`; by default both",
+  open: Type.Boolean({ description: "true: only what one is not done with" }),
   limit: Type.Integer({ minimum: 1, maximum: mostNotices, default: mostNotices, description: "1 to 200, default 200" }),
   offset: pageQuery.offset,
 };
@@ -48,16 +70,28 @@ export function inboxRoutes(ctx: JsondbContext): Route[] {
       "/core/inbox",
       {
         summary: "List what one was told of, the newest first",
-        description: "The newest 200: comments that mention one. `text` is the first 500 characters of the comment.",
+        description:
+          "Of each kind the newest 200: comments that mention one, `text` being the first 500 characters, and questions of flows " +
+          "(`ask`: title, text, choices, fields, status, …), which are done when somebody has answered.",
         access: ownAccess,
         query: inboxPage,
-        answers: { 200: answer.list(Shown) },
+        answers: { 200: answer.list(Item) },
         responses: { 200: [noticeExample] },
       },
       async (input) => {
-        const all = await noticesOf(ctx, input.account.id, viewerOf(input));
-        const { limit, offset } = pageOf(input.query, mostNotices, mostNotices);
-        return pageReply({ rows: all.slice(offset, offset + limit), total: all.length, next: undefined }, noticeOf);
+        const { query, caller } = input;
+        const kind = query.get("kind") || undefined;
+        if (kind !== undefined && kind !== "mention" && kind !== "ask")
+          throw invalid({ kind: ["must be mention or ask"] });
+        const open = flagOf(query, "open") ?? false;
+        const told = kind === "ask" ? [] : await noticesOf(ctx, input.account.id, viewerOf(input));
+        const mentions = told.filter(({ readAt }) => !open || readAt === null).map(noticeOf);
+        const others =
+          kind === "mention" ? [] : ctx.inboxSources.map((source) => source(caller, { most: mostNotices, open }));
+        const all = [...mentions.map(printed), ...(await Promise.all(others)).flat()];
+        const rows = all.toSorted((a, b) => (a.created_at < b.created_at ? 1 : -1));
+        const { limit, offset } = pageOf(query, mostNotices, mostNotices);
+        return list(rows.slice(offset, offset + limit), rows.length);
       },
     ),
     route(
@@ -91,6 +125,13 @@ export function inboxRoutes(ctx: JsondbContext): Route[] {
     ),
   ];
 }
+
+/** Times as answers have them, which sort like the others'. */
+const printed = (one: ReturnType<typeof noticeOf>): InboxItem => ({
+  ...one,
+  created_at: one.created_at.toJSON(),
+  read_at: one.read_at?.toJSON() ?? null,
+});
 
 function noticeOf(one: Notice) {
   const { id, dbCode, recordId, commentId, text, fromUserId, fromUserName, createdAt, readAt } = one;
