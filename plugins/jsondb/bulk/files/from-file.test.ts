@@ -220,7 +220,7 @@ describe("files as people have them", () => {
       first_name: "Bob",
       last_name: "",
       email: "bob@example.com",
-      phone_number: "",
+      phone_number: null,
       create_date: expect.stringMatching(/^2026-02-01T08:00/),
     });
   });

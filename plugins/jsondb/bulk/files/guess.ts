@@ -188,9 +188,10 @@ function textGuess(values: readonly Value[], wanted: FieldType | undefined): Gue
   return { type: wanted ?? (isLong ? "text" : "string"), format: kind === undefined ? {} : { kind }, doubtful };
 }
 
-/** Addresses of mail or of pages, and those of them that are none. */
+/** Addresses of mail or of pages, or telephone numbers, and those of them that are none. */
 function kindOf(values: readonly Value[], mostMistakes: number): Pick<Format, "kind"> & Pick<Guess, "doubtful"> {
-  for (const kind of ["email", "url"] as const) {
+  const isCalled = values.filter(({ cell }) => called.test(textOf(cell) ?? "")).length >= values.length / 2;
+  for (const kind of isCalled ? (["phone"] as const) : (["email", "url"] as const)) {
     const doubtful: Doubt[] = [];
     for (const { row, cell } of values) {
       const why = faultOf({ type: "string", required: false, format: kind }, textOf(cell) ?? "");
@@ -201,6 +202,9 @@ function kindOf(values: readonly Value[], mostMistakes: number): Pick<Format, "k
   }
   return { doubtful: [] };
 }
+
+/** Begins as only telephone numbers do: codes, postcodes, days and numbers of invoices (012/2026) have digits too. */
+const called = /^\s*(?:\+[1-9(]|\(\+?\d|0\d{2,5}[ /.-](?=.*\d{5}|.* )(?!.*[/.-](?:19|20)\d\d$))(?:[ ()./-]*\d){4}/;
 
 /**
  * Values that their file says to be numbers are written as JSON writes them, so no other format fits them. Each says by
