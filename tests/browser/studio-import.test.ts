@@ -248,11 +248,10 @@ test("columns of a new table are of the kinds that one sees, and what was import
   const kindOf = (column: string) => page.getByLabel(`Kind of ${column}`);
   await kindOf("Status").waitFor();
   const kinds = async () => Promise.all(["Betrag", "Datum", "Status", "Handy"].map((one) => kindOf(one).inputValue()));
-  expect(await kinds()).toEqual(["number", "date", "choice", "text"]);
+  expect(await kinds()).toEqual(["number", "date", "choice", "phone"]);
   await page.getByText("3 different values").waitFor();
   await kindOf("Betrag").selectOption("money");
   await page.getByRole("button", { name: "Betrag is read as Money, 1.234,56 EUR" }).waitFor();
-  await kindOf("Handy").selectOption("phone");
   await eventually(async () => (await kinds()).join() === "money,date,choice,phone");
   await page.getByRole("button", { name: "Import 8 rows" }).click();
   await page.getByRole("heading", { level: 1, name: "Rechnungen" }).waitFor();
@@ -289,5 +288,48 @@ test("columns of a new table are of the kinds that one sees, and what was import
   await page.getByRole("button", { name: "Other file" }).click();
   await page.getByText("Drop a spreadsheet here").waitFor();
   expect(await page.getByText("Undo the import").count()).toBe(0);
+  expect(session.faults).toEqual([]);
+});
+
+test("a column of a new table becomes a link where its values are known, and what is not waits to be mended", async () => {
+  const firms = { fields: { name: "string" }, indexed_fields: ["name"] };
+  await database("firms", firms, [{ name: "Acme" }, { name: "Birch" }, { name: "Cedar" }]);
+  await using session = await opened("/studio/core/dbs/new/import");
+  const { page } = session;
+  const { login } = (await studio.app.get("/account/me.json")).json;
+  const csv = `No,Firm,Who\n1,Acme,${login}\n2,Birch,\n3,Cedar,nobody\n4,Zeta,\n5,Acme,\n`;
+  const file = { name: "Deals.csv", mimeType: "text/csv", buffer: Buffer.from(csv) };
+  await page.locator("input[type=file]").setInputFiles(file);
+  const kind = page.getByLabel("Kind of Firm");
+  await page.getByRole("button", { name: "Link 3 of 4: Firms by Name" }).waitFor();
+  expect(await kind.inputValue()).toBe("text");
+  await page.getByRole("button", { name: "Link 3 of 4: Firms by Name" }).click();
+  await page.getByLabel("Firm links to").waitFor();
+  expect(await kind.inputValue()).toBe("link");
+  // It is taken back as easily, and chosen by hand.
+  await kind.selectOption("text");
+  await page.getByLabel("Firm links to").waitFor({ state: "detached" });
+  await kind.selectOption("link");
+  await page.getByText("no record of firms has the name").waitFor();
+  await page.getByLabel("Kind of Who").selectOption("person");
+  await page.getByRole("button", { name: "Import 4 rows" }).click();
+
+  // What became of it stands on a page of its own, and rows are put right there.
+  await page.getByRole("heading", { name: "3 rows imported" }).waitFor();
+  await page.getByRole("heading", { name: /2 rows/ }).waitFor();
+  await page.getByLabel(/Firm.* row 5/).fill("Birch");
+  await page.getByLabel(/Firm.* row 5/).press("Enter");
+  await page.getByRole("heading", { name: "4 rows imported" }).waitFor();
+  const stored = await records("deals", "sort=no&expand=firm");
+  expect(
+    stored.map(({ no, expand }: { no: number; expand: { firm: { name: string } } }) => [no, expand.firm.name]),
+  ).toEqual([
+    [1, "Acme"],
+    [2, "Birch"],
+    [4, "Birch"],
+    [5, "Acme"],
+  ]);
+  await page.getByRole("link", { name: "See the records" }).click();
+  await page.getByRole("gridcell", { name: "Acme" }).first().waitFor();
   expect(session.faults).toEqual([]);
 });

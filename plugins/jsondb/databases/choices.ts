@@ -48,7 +48,7 @@ export function folded(text: string): string {
 }
 
 /** What the values of a column are beyond their type. */
-export const kinds = ["money", "percent", "email", "url", "phone", "rating", "choice"] as const;
+export const kinds = ["money", "percent", "email", "url", "phone", "rating", "choice", "user"] as const;
 export type ColumnKind = (typeof kinds)[number];
 
 const typesOf: Readonly<Record<ColumnKind, readonly string[]>> = {
@@ -59,6 +59,7 @@ const typesOf: Readonly<Record<ColumnKind, readonly string[]>> = {
   phone: ["string", "text"],
   rating: ["integer"],
   choice: ["string", "list"],
+  user: ["integer", "list"],
 };
 
 export function isKindOf(kind: string | undefined, type: string): kind is ColumnKind {

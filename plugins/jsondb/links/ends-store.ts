@@ -60,6 +60,12 @@ function keySetOf({ by, target }: By, { name }: Table) {
   return target.keySets.find((set) => set.filled && set.table === name && set.field === by);
 }
 
+/** Whether the values are found without a look at every record. */
+export function isQuick(asked: By): boolean {
+  const [only, ...others] = asked.tables;
+  return only !== undefined && (!!keySetOf(asked, only) || inColumn(asked, only, others.length === 0, "") !== "");
+}
+
 /** The index column of the field, if it can be trusted: the beginnings of the values, as it holds them. */
 function inColumn({ by, target }: By, table: Table, isOne: boolean, given: string): string {
   const source = sourceOf(target, { table, allTables: !isOne });

@@ -28,7 +28,15 @@ export type References = ReadonlyMap<string, Reference>;
 /** The references that a table's links take, of what the viewer may read (undefined is a program). */
 export async function referencesOf(
   ctx: LinkContext,
-  { db, table, viewer }: { readonly db: Database; readonly table: Table; readonly viewer: Viewer | undefined },
+  {
+    db,
+    table,
+    viewer,
+  }: {
+    readonly db: Pick<Database, "accountId" | "schema">;
+    readonly table: Table;
+    readonly viewer: Viewer | undefined;
+  },
 ): Promise<References> {
   const found = new Map<string, Reference>();
   const fields = db.schema.tables.get(table.name)?.fields ?? table.fields;
@@ -44,6 +52,15 @@ export async function referencesOf(
     }
   }
   return found;
+}
+
+/** As a link would that is still to be made, by what people know the records of a table by. */
+export function titleOf(target: Database, table: Table): Reference | undefined {
+  const by = keyFields(table).find((name) => name === table.titleField);
+  const type = table.fields.get(by ?? "")?.type;
+  const link: Link = { db: target.code, table: table.name || undefined, onDelete: "clear" };
+  const name = `${nameOf(link)}:${by}`;
+  return by && type ? { name, field: "", link, isList: false, by, type, target, tables: [table] } : undefined;
 }
 
 /** As the viewer sees them. */

@@ -268,3 +268,70 @@ test("a file that is sent again with its Idempotency-Key makes one database", as
   expect(await databases()).toBe(before + 1);
   expect((await once("a,b\n1,3\n")).status).toBe(409);
 });
+
+describe("columns that name records and people", () => {
+  const file = "No;Firm;Seller\n1;Acme;Ann Bell\n2;Birch;nobody\n3;Cedar;Ann Bell\n4;Zeta;\n";
+  const preview = async (query: Record<string, unknown> = {}, token?: string) => {
+    const parameters = Object.entries(query).map(([name, value]) => [name, JSON.stringify(value)]);
+    const answer = await app.post(`/core/dbs/import/preview?${new URLSearchParams(parameters)}`, undefined, {
+      raw: file,
+      headers: { "content-type": "text/csv" },
+      ...(token !== undefined && { token }),
+    });
+    expect([answer.status, answer.json.columns.length]).toEqual([200, 3]);
+    const column = ({ field, type, linked, format, doubtful }: Record<string, unknown>) => ({
+      field,
+      type,
+      linked,
+      format,
+      doubtful,
+    });
+    return answer.json.columns.map(column);
+  };
+  let firms: string[];
+  beforeAll(async () => {
+    const schema = { fields: { name: "string" }, indexed_fields: ["name"] };
+    const access = [{ to: "user:1", may: "manage" }];
+    await app.post("/core/dbs", { db: { name: "Firms", code: "firms", schema, access } });
+    firms = [];
+    for (const name of ["Acme", "Birch", "Cedar"])
+      firms.push((await app.post("/core/dbs/firms/records", { record: { data: { name } } })).json.id);
+  });
+
+  test("a link is offered with its evidence, to who may read that table, and never made by itself", async () => {
+    const [, firm] = await preview();
+    expect(firm).toMatchObject({ field: "firm", format: {}, linked: { link: "firms", by: "name", found: 3, of: 4 } });
+    const other = await person(app);
+    expect((await preview({}, other.token))[1].linked).toBeUndefined();
+    const { fields, data } = await made("Unlinked", file);
+    expect([fields.firm.link, data[0]?.firm]).toEqual([undefined, "Acme"]);
+  });
+
+  test("a chosen link is looked up, and what names nothing is a faulty row", async () => {
+    const mapping = { Firm: "firm:name" };
+    const formats = { Firm: { type: "string", link: "firms" } };
+    const [, firm] = await preview({ mapping, formats });
+    expect(firm.format).toEqual(formats.Firm);
+    expect(firm.doubtful).toEqual([{ row: 4, value: "Zeta", why: 'no record of firms has the name "Zeta"' }]);
+    const json = { mapping: JSON.stringify(mapping), formats: JSON.stringify(formats) };
+    const { task, db, fields, data } = await made("Linked", file, json);
+    expect(fields.firm).toEqual({ type: "string", label: "Firm", link: "firms" });
+    expect(data.map((one: { firm: string }) => one.firm)).toEqual(firms);
+    expect([task.stored, task.failed, db.schema.title_field]).toEqual([3, 1, "seller"]);
+    const other = await person(app);
+    const { json: theirs } = await send(file, { name: "Theirs", ...json }, other.token);
+    expect([theirs.task.stored, theirs.task.failed]).toEqual([0, 4]);
+  });
+
+  test("people are found by what they are called", async () => {
+    const ann = await person(app);
+    await app.patch(`/account/users/${ann.id}`, { user: { name: "Ann Bell" } });
+    const formats = { Seller: { type: "integer", kind: "user" } };
+    expect((await preview({ formats }))[2].doubtful).toEqual([]);
+    const { db, task, fields, data } = await made("Sold", file, { formats: JSON.stringify(formats) });
+    expect(fields.seller).toEqual({ type: "integer", label: "Seller", format: "user" });
+    expect(data.map((one: { seller: number }) => one.seller)).toEqual([ann.id, ann.id, undefined]);
+    const { json: errors } = await app.get(`/core/dbs/${db.code}/tasks/${task.id}/errors.json`);
+    expect(errors).toMatchObject([{ row: 2, field: "seller", message: expect.stringContaining("login") }]);
+  });
+});

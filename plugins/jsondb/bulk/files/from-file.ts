@@ -3,6 +3,7 @@ import { create, erase, HttpError, invalid } from "platform";
 import type { JsondbContext } from "../../context.ts";
 import { databaseOf } from "../../databases/database.ts";
 import { Db, type DbAt } from "../../databases/db.ts";
+import type { Viewer } from "../../access/reach.ts";
 import type { DbRow } from "../../databases/fields.ts";
 import { noTable, parseSchema } from "../../databases/schema.ts";
 import * as taskStore from "../../tasks/store.ts";
@@ -25,13 +26,14 @@ export async function sourceOfFile(
   preview: Preview,
   parameters: FileParameters,
 ): Promise<NewSource> {
-  const { schema, mapping, formats } = planOf(preview, parameters);
+  const { schema, mapping, formats, references } = planOf(preview, parameters);
   const parsed = parseSchema(schema);
   if ("mistakes" in parsed) throw invalid({ mapping: parsed.mistakes });
   const hasCells = preview.format !== "json" && preview.format !== "ndjson";
   const source = await mappedSource(ctx.fileReader, file, preview.format, {
     table: parsed.schema.tables.get("") ?? noTable,
     anyField: true,
+    references,
     mapping,
     formats,
     encoding: preview.encoding ?? undefined,
@@ -43,6 +45,8 @@ export async function sourceOfFile(
 }
 
 interface Making extends NewSource {
+  /** Who links only to what they may read. */
+  readonly viewer: Viewer;
   readonly name: string;
   readonly partial: boolean;
   readonly signal: AbortSignal;
@@ -61,7 +65,6 @@ export async function makeDatabase(
     const { report, task } = await importAsTask(at, db, texts, {
       ...options,
       tableName: undefined,
-      viewer: undefined, // the database is new, and has no links
       userId: at.caller.user.id,
     });
     const { errors, failed, total, refused } = report;

@@ -134,6 +134,8 @@ export function readAs({ values }: Column, given: Format | undefined, guess: Gue
   const { kind: _kind, ...marks } = guess.format;
   const format = given.type === undefined ? given : { ...marks, ...given };
   const read = cellReader({ type, format });
+  // Who is meant is known only where the people are.
+  if (format.kind === "user") return { type, format, doubtful: [] };
   const { format: kind } = optionsOf(type, format, []);
   const why = (cell: Cell) => {
     const value = read(cell);

@@ -157,6 +157,7 @@ const formatRules: ReadonlyMap<string, FormatRule> = new Map([
   ["currency", { fits: (value) => typeof value === "string" && isCurrency(value), says: "must be a code such as EUR" }],
   ["kind", listed(kinds)],
   ["type", listed(fieldTypes)],
+  ["link", { fits: (value) => typeof value === "string" && value.length <= 202, says: "must name a table" }],
 ]);
 
 function isTimeZone(value: unknown): boolean {

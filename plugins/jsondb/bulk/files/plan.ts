@@ -11,11 +11,15 @@ export interface Plan {
   /** Of every column, for the import. */
   readonly mapping: Mapping;
   readonly formats: Formats;
+  /** What stands for the ids of new links: `customer:name`. */
+  readonly references: ReadonlyMap<string, { readonly field: string }>;
 }
 
 interface Planned {
   readonly column: PreviewColumn;
   readonly field: string;
+  /** Where the column goes: the field, or a link by a field of the record at its other end. */
+  readonly target: string;
   readonly format: Format;
 }
 
@@ -27,16 +31,20 @@ const indexed = { strings: 3, numbers: 2, times: 2 } as const;
 export function planOf({ columns }: Preview, { mapping, formats }: Pick<FileParameters, "mapping" | "formats">): Plan {
   checkNames(columns, { mapping, formats });
   const planned = columns.flatMap((column): Planned[] => {
-    const field = mapping?.has(column.name) ? mapping.get(column.name) : column.field;
-    return field ? [{ column, field, format: { ...unasked(column.format), ...formats?.get(column.name) } }] : [];
+    const target = mapping?.has(column.name) ? mapping.get(column.name) : column.field;
+    const format = { ...unasked(column.format), ...formats?.get(column.name) };
+    const [field = ""] = format.link === undefined ? [target ?? ""] : (target ?? "").split(":", 1);
+    return target && field ? [{ column, field, target, format }] : [];
   });
   checkFields(planned);
   checkChoices(planned);
-  const known = new Map(planned.map(({ column, field }) => [column.name, field]));
+  const known = new Map(planned.map(({ column, target }) => [column.name, target]));
+  const links = planned.filter(({ field, target }) => field !== target);
   return {
     schema: schemaOf(planned.filter(({ column }) => column.type !== null).slice(0, schemaLimits.fields)),
     mapping: new Map(columns.map(({ name }) => [name, known.get(name) ?? null])),
     formats: new Map(planned.map(({ column, format }) => [column.name, format])),
+    references: new Map(links.map((one) => [one.target, one])),
   };
 }
 
@@ -80,6 +88,7 @@ function definitionOf({ column: { name, type, values }, field, format }: Planned
   return {
     type,
     ...(name !== field && { label: name.slice(0, longestLabel).toWellFormed() }),
+    ...(format.link !== undefined && { link: format.link }),
     ...optionsOf(type ?? "", format, values ?? []),
   };
 }
@@ -88,7 +97,9 @@ const titles = /name|nazw|titel|title|tytul|bezeichnung|imie|produ|subject|temat
 
 /** The field that a person knows a record by: one that is called a name or title, else the first text. */
 function titleOf(planned: readonly Planned[]): Planned | undefined {
-  const texts = planned.filter(({ column, format }) => column.type === "string" && format.kind !== "url");
+  const texts = planned.filter(
+    ({ column, format }) => column.type === "string" && format.kind !== "url" && !format.link,
+  );
   const plain = texts.filter(({ format }) => format.kind === undefined);
   const named = texts.filter(({ format }) => format.kind !== "choice");
   return plain.find(({ field }) => titles.test(field)) ?? plain[0] ?? named[0] ?? texts[0];

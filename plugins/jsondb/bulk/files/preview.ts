@@ -38,8 +38,18 @@ export interface PreviewColumn extends Guess {
   readonly samples: readonly string[];
   /** The different ones; null if they are many or long. */
   readonly values: readonly string[] | null;
+  /** The table in which most of them are titles: a guess. */
+  readonly linked?: LinkGuess;
   /** Of a link the first different values. */
   readonly named?: readonly { readonly row: number; readonly value: string }[];
+}
+
+/** `found` of `of` different values are the field `by` of a record there. */
+export interface LinkGuess {
+  readonly link: string;
+  readonly by: string;
+  readonly found: number;
+  readonly of: number;
 }
 
 export interface Preview {
@@ -109,7 +119,7 @@ export async function previewOf(bytes: Uint8Array, isComplete: boolean, options:
           )),
       empty: table.rows.length - values.length,
       samples: samplesOf(values),
-      ...(isLink && { named: namedBy(values) }),
+      ...((isLink || (options.fields === undefined && wanted !== "text")) && { named: namedBy(values) }),
     })),
     errors: table.faults,
   };

@@ -13,7 +13,7 @@ import { encodings } from "./encodings.ts";
 import { previewFile, receive } from "./files.ts";
 import { makeDatabase, sourceOfFile } from "./from-file.ts";
 import { fileQuery, mappingQuery, readFileParameters } from "./parameters.ts";
-import { knownFields, linkColumns } from "./link-columns.ts";
+import { knownFields, linkColumns, newLinks } from "./link-columns.ts";
 import { kinds } from "../../databases/choices.ts";
 import { dateOrders, decimals, groupings } from "./values.ts";
 
@@ -27,6 +27,7 @@ const Format = answer.object("ColumnFormat", {
   currency: Type.Optional(Type.String()),
   kind: Type.Optional(field.oneOf(kinds)),
   type: Type.Optional(field.oneOf(fieldTypes)),
+  link: Type.Optional(Type.String()),
 });
 
 const Column = answer.object("PreviewColumn", {
@@ -37,6 +38,14 @@ const Column = answer.object("PreviewColumn", {
   empty: Type.Integer(),
   samples: answer.list(Type.String()),
   values: field.nullable(answer.list(Type.String())),
+  linked: Type.Optional(
+    answer.object("LinkGuess", {
+      link: Type.String(),
+      by: Type.String(),
+      found: Type.Integer(),
+      of: Type.Integer(),
+    }),
+  ),
   doubtful: answer.list(answer.object("Doubt", { row: Type.Integer(), value: Type.String(), why: Type.String() })),
 });
 
@@ -122,8 +131,10 @@ export function previewRoute(ctx: JsondbContext): Route {
         const said = { placed: mapping && [...mapping], written: formats && [...formats] };
         const asked = { ...options, ...said, fields: known?.fields, locale, timeZone };
         const preview = await previewFile(ctx.fileReader, file, asked);
-        if (!known) return ok(preview);
-        return ok({ ...preview, columns: await linkColumns(ctx, preview.columns, known.references) });
+        const columns = known
+          ? await linkColumns(ctx, preview.columns, known.references)
+          : await newLinks(ctx, input, preview, { mapping, formats });
+        return ok({ ...preview, columns });
       } finally {
         place.leave();
       }
@@ -164,7 +175,8 @@ export function fromFileRoute(ctx: JsondbContext): Route {
         503: { error: "the server is too busy to read the file, try again" },
       },
     },
-    async ({ account, caller, query, request, once }) => {
+    async (input) => {
+      const { account, caller, query, request, once } = input;
       const name = query.get("name")?.trim() ?? "";
       if (name === "") throw invalid({ name: ["is required"] });
       const parameters = readFileParameters(query);
@@ -187,6 +199,7 @@ export function fromFileRoute(ctx: JsondbContext): Route {
         const run = async () => {
           const { row, task } = await makeDatabase(at, {
             ...source,
+            viewer: viewerOf(input),
             schema,
             name,
             partial,

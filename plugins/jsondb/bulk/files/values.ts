@@ -25,6 +25,8 @@ export interface Format {
   readonly kind?: ColumnKind;
   /** The type of the new field, in place of the guess. */
   readonly type?: FieldType;
+  /** Of a new field: the table of the records that its values name. */
+  readonly link?: string;
 }
 
 /** What a text is that is not written in the format. */

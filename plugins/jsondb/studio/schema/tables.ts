@@ -67,6 +67,8 @@ export interface OtherTable {
   readonly value: string;
   readonly label: string;
   readonly fields: readonly FieldDraft[];
+  /** By which people know its records. */
+  readonly title: string | undefined;
 }
 
 export async function allTables(): Promise<readonly OtherTable[]> {
@@ -79,6 +81,7 @@ export async function allTables(): Promise<readonly OtherTable[]> {
         value: isPart ? `${String(code)}.${table.name}` : String(code),
         label: isPart ? `${String(name)}: ${table.name}` : String(name),
         fields: table.fields,
+        title: titleField(table),
       };
     });
   });

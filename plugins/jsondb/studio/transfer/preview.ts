@@ -13,6 +13,8 @@ export interface Format {
   readonly currency?: string;
   readonly kind?: string;
   readonly type?: string;
+  /** Of a new field: the table of the records that its values name. */
+  readonly link?: string;
 }
 
 interface Doubt {
@@ -30,6 +32,8 @@ export interface PreviewColumn {
   /** The different ones, where they are few enough to be choices. */
   readonly values: readonly string[];
   readonly doubtful: readonly Doubt[];
+  /** The table where most of its values are found by this field: a guess. */
+  readonly linked?: { readonly link: string; readonly by: string; readonly found: number; readonly of: number };
 }
 
 export const fileFormats = ["csv", "tsv", "xlsx", "json", "ndjson"] as const;
@@ -67,6 +71,7 @@ export function previewOf(json: unknown): Preview | undefined {
 function columnOf(json: unknown): PreviewColumn[] {
   if (!isMap(json)) return [];
   const format = isMap(json["format"]) ? json["format"] : {};
+  const { link, by, found, of } = isMap(json["linked"]) ? json["linked"] : {};
   return [
     {
       name: String(json["name"]),
@@ -74,6 +79,8 @@ function columnOf(json: unknown): PreviewColumn[] {
       type: fieldTypes.find((one) => one === json["type"]),
       format: Object.fromEntries(Object.entries(format).map(([name, value]) => [name, String(value)])),
       values: listOf(json["values"]).map(String),
+      ...(typeof link === "string" &&
+        typeof by === "string" && { linked: { link, by, found: Number(found), of: Number(of) } }),
       doubtful: listOf(json["doubtful"]).flatMap((one) =>
         isMap(one) ? [{ row: Number(one["row"]), value: String(one["value"]), why: String(one["why"]) }] : [],
       ),

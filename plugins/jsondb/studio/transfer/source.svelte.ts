@@ -32,6 +32,13 @@ export interface Options {
 
 type ByColumn<T> = Readonly<Record<string, T>>;
 
+/** A table that a column of a new table may link to, by a field that its records are known by. */
+export interface Ending {
+  readonly link: string;
+  readonly by: string;
+  readonly label: string;
+}
+
 export class Source {
   /** Undefined: the file becomes a new table. */
   db = $state<string | undefined>();
@@ -178,7 +185,18 @@ export class Source {
   }
 
   reformat(column: string, format: Format): void {
+    if (this.formats[column]?.link !== undefined) this.targets = { ...this.targets, [column]: this.bare(column) };
     this.formats = { ...this.formats, [column]: format };
+  }
+
+  /** A column of a new table as a link, by a field of the records that its values name. */
+  link(column: string, { link, by }: Pick<Ending, "link" | "by">): void {
+    this.targets = { ...this.targets, [column]: `${this.bare(column)}:${by}` };
+    this.formats = { ...this.formats, [column]: { type: "string", link } };
+  }
+
+  private bare(column: string): string {
+    return (this.columns.find(({ name }) => name === column)?.target ?? column).split(":", 1)[0] ?? "";
   }
 
   reread(options: Options, table: string | undefined): void {

@@ -1,13 +1,14 @@
 /** The fields that a column may go into: those of the table, and links by what the records at their other end are known by. */
 import { get, isMap, text, words } from "studio";
 import { folded, optionsOf } from "../../databases/choices.ts";
-import { kindOf, lookOf, type Kind, type Look } from "../look/kinds.ts";
+import { kindOf, lookOf, titleField, type Kind, type Look } from "../look/kinds.ts";
 import { dbPath } from "../paths.ts";
 import { draftOf, type FieldDraft } from "../schema.ts";
 import { labelled } from "../look/looks.svelte.ts";
 import { numberLike, type PreviewColumn } from "./preview.ts";
-import { newField, type Column, type Source } from "./source.svelte.ts";
+import { newField, type Column, type Ending, type Source } from "./source.svelte.ts";
 import { kindWord, offered, type Offered } from "../schema/kind-words.ts";
+import { allTables } from "../schema/tables.ts";
 import { say as sayKind } from "../schema/words.ts";
 import { say, texts } from "./words.ts";
 
@@ -20,6 +21,9 @@ export class Targets {
   private readonly source: Source;
   /** Of each link, the fields that name a record at its other end. */
   private ends = $state.raw<Readonly<Record<string, readonly Target[]>>>({});
+
+  /** What columns of a new table may link to. */
+  endings = $state.raw<readonly Ending[]>([]);
 
   constructor(source: Source) {
     this.source = source;
@@ -42,6 +46,15 @@ export class Targets {
 
   /** Reads the tables that links lead to. What one may not read is named by ids alone. */
   async load(signal: AbortSignal): Promise<void> {
+    const others = this.source.db === undefined ? await allTables().catch(() => []) : [];
+    this.endings = others.flatMap(({ value: link, label, fields, title }) =>
+      fields
+        .filter(({ name, more }) => !more?.["link"] && (name === title || more?.["unique"] === true))
+        .map((field) => {
+          const { label: by } = labelled(field);
+          return { link, by: field.name, label: say("linkBy", { link: label, field: by }) };
+        }),
+    );
     for (const field of this.fields) {
       const { target } = labelled(field);
       if (!target || this.ends[field.name]) continue;
@@ -49,7 +62,7 @@ export class Targets {
       if (signal.aborted) return;
       const { tables } = draftOf(isMap(json) ? json["schema"] : undefined);
       const table = tables.find(({ name }) => name === target.table) ?? tables[0];
-      const title = table?.more?.["title_field"];
+      const title = titleField(table);
       const named = (table?.fields ?? []).filter(({ name, more }) => name === title || more?.["unique"] === true);
       const ends = named.map((one) => ({ value: one.name, label: labelled(one).label }));
       this.ends = { ...this.ends, [field.name]: ends };
@@ -82,7 +95,7 @@ export class Targets {
     const { name, type = "string", format, values } = column;
     const field = this.fieldOf(column);
     if (field) return labelled(field);
-    const more = { ...optionsOf(type, format, values) };
+    const more = { ...optionsOf(type, format, values), ...(format.link !== undefined && { link: format.link }) };
     return lookOf({ name, type, more }, text.language, () => name);
   }
 
@@ -98,7 +111,8 @@ export class Targets {
   kindsOf({ values, format }: Column): readonly Offered[] {
     const isPercent = format.kind === "percent";
     return offered.filter((kind) => {
-      if (kind === "link" || kind === "person" || kind === "file" || kind === "rollup") return false;
+      if (kind === "link") return this.endings.length > 0;
+      if (kind === "file" || kind === "rollup") return false;
       if (kind === "choice" || kind === "choices") return values.length > 0;
       return kind === "percent" ? isPercent : !(isPercent && ["number", "money", "rating"].includes(kind));
     });
