@@ -16,7 +16,7 @@ export async function list<T extends Shape>(
   accountId: number,
   narrowed: Fragment[],
   page: Page,
-  order = words(on, of.order ?? "id"),
+  order: Fragment = words(on, of.order ?? "id"),
 ): Promise<ReadPage<Row<T>>> {
   return readPage<Row<T>>(on, page, {
     columns: words(on, of.read),
