@@ -780,6 +780,26 @@ test("public methods are opened with their options, and tried without credential
   expect(session.faults.filter((fault) => !fault.includes("422"))).toEqual([]);
 });
 
+test("a dialog waits for its style", async () => {
+  await database("styled", [{ name: "Ann" }]);
+  await using session = await opened("/studio");
+  const { page } = session;
+  const held: (() => void)[] = [];
+  await page.route("**/pages-*.css", async (route) => {
+    if (held.push(() => void route.fallback()) === 1) await route.fallback();
+  });
+  await page.evaluate(() => history.pushState(null, "", "/studio/core/dbs/styled"));
+  await page.evaluate(() => dispatchEvent(new PopStateEvent("popstate")));
+  await cell(page, "Ann").waitFor();
+  await eventually(() => held.length === 2);
+  await page.keyboard.press("?");
+  const dialog = page.locator("dialog", { hasText: "All keys" });
+  await dialog.waitFor({ state: "attached" });
+  expect(await dialog.isVisible()).toBe(false);
+  held[1]?.();
+  await dialog.waitFor();
+});
+
 test("groups are drawn as bars that lead to their records, and a view is kept for the person", async () => {
   await database("charts", [
     { name: "A", city: "Łódź", age: 10 },
@@ -818,6 +838,17 @@ test("groups are drawn as bars that lead to their records, and a view is kept fo
   await page.getByRole("button", { name: "Undo" }).click();
   await tabs.getByRole("link", { name: "From Łódź" }).waitFor();
   expect(session.faults).toEqual([]);
+
+  // What one has chosen of the table's own chart is there again, in another tab too.
+  const again = await page.context().newPage();
+  await again.goto(`${app.origin}/studio/core/dbs/charts/charts`);
+  await again.getByRole("row", { name: "Łódź 30" }).waitFor();
+  await again.getByText("Only you see this.").waitFor();
+  await again.getByRole("button", { name: "Reset" }).click();
+  await again.getByText("Only you see this.").waitFor({ state: "detached" });
+  await again.reload();
+  await again.getByRole("figure").waitFor();
+  expect(await again.getByText("Only you see this.").count()).toBe(0);
 });
 
 test("filters that any one of holds are counted while one types, and a view keeps them", async () => {

@@ -147,6 +147,16 @@ test("all faulty rows of a workbook are mended by pages, and found again after t
   expect(await page.getByLabel("Name of row 52").count()).toBe(0);
   expect(await records("rows", "filter[age]=51")).toMatchObject([{ name: "Ann", city: "Wien" }]);
   expect(session.faults).toEqual([]);
+
+  // Another day, in another browser, it is undone together with what was mended.
+  const { json: tasks } = await studio.app.get("/core/dbs/rows/tasks.json?kind=import");
+  expect(tasks).toHaveLength(2);
+  await using later = await opened(`/studio/core/dbs/rows/tasks/${tasks[1].id}`);
+  await later.page.getByRole("button", { name: "Undo the import" }).click();
+  const dialog = later.page.getByRole("dialog", { name: "Undo this import?" });
+  await dialog.getByText("The 11 records that it made go to the bin").waitFor();
+  await dialog.getByRole("button", { name: "Undo the import" }).click();
+  await eventually(async () => (await records("rows")).length === 0);
 });
 
 test("one who leaves during an upload is asked, and goes on afterwards: the file is stored once", async () => {

@@ -122,14 +122,6 @@ export class RecordForm {
     this.json = JSON.stringify(data, null, 2);
   }
 
-  /** As if somebody had typed it: nothing of it is kept until it is saved. */
-  begin(data: Values): void {
-    this.texts = Object.fromEntries(
-      Object.entries(data).map(([field, value]) => [field, typedText(value, text.language)]),
-    );
-    this.json = JSON.stringify(data, null, 2);
-  }
-
   textOf(field: string): string {
     return ownOf(this.texts, field) ?? typedText(ownOf(this.data, field), text.language);
   }
@@ -181,7 +173,7 @@ export class RecordForm {
     else this.texts = Object.fromEntries(texts);
     const mine = conflicts.length > 0 && !this.isNew ? this.changes(table) : undefined;
     if (!mine) return;
-    this.put(mine);
+    this.begin(mine);
     const fields = this.asJson
       ? Object.keys(mine)
       : conflicts.map(({ field }) => field).filter((field) => field in mine);
@@ -201,12 +193,7 @@ export class RecordForm {
   switchTo(asJson: boolean, table: TableDraft | undefined): void {
     const changes = this.changes(table);
     if (!changes) return;
-    const next = { ...this.data, ...changes };
-    if (asJson) this.json = JSON.stringify(next, null, 2);
-    else
-      this.texts = Object.fromEntries(
-        Object.entries(changes).map(([name, value]) => [name, typedText(value, text.language)]),
-      );
+    this.begin(changes);
     this.asJson = asJson;
   }
 
@@ -314,7 +301,7 @@ export class RecordForm {
       }
       const { conflicts } = merged(loaded, theirs, { ...loaded, ...mine });
       this.show(theirs);
-      this.put(mine);
+      this.begin(mine);
       this.conflicts = conflicts;
       if (conflicts.length > 0) return undefined;
       if (!same(loaded, theirs)) toasts.say(say("bothKept"));
@@ -326,8 +313,8 @@ export class RecordForm {
     }
   }
 
-  /** Changes over what the server has. */
-  private put(changes: Values): void {
+  /** Changes over what the server has, as if somebody had typed them: nothing of them is kept until they are saved. */
+  begin(changes: Values): void {
     this.texts = Object.fromEntries(
       Object.entries(changes).map(([name, value]) => [name, typedText(value, text.language)]),
     );
@@ -337,7 +324,7 @@ export class RecordForm {
   /** `takeTheirs`: the fields whose other version wins. */
   resolve(takeTheirs: ReadonlySet<string>): void {
     const changes = changedFields(this.data ?? {}, this.json, parseJson) ?? {};
-    this.put(Object.fromEntries(Object.entries(changes).filter(([name]) => !takeTheirs.has(name))));
+    this.begin(Object.fromEntries(Object.entries(changes).filter(([name]) => !takeTheirs.has(name))));
     this.conflicts = [];
     this.keep();
   }

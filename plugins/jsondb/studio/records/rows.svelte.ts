@@ -262,11 +262,10 @@ export class Rows {
     this.counts.clear();
   }
 
-  get isClosed(): boolean {
-    return this.stop.signal.aborted;
-  }
+  isClosed = false;
 
   close(): void {
+    this.isClosed = true;
     clearTimeout(this.counting);
     this.stop.abort();
   }

@@ -8,7 +8,7 @@ import { keep, readKept } from "./kept.ts";
 import { wordsIn } from "./send.ts";
 import { importPath, Source } from "./source.svelte.ts";
 import { taskOf } from "./tasks.ts";
-import { allFaults, together } from "./tasks.svelte.ts";
+import { allFaults, keepTogether } from "./tasks.svelte.ts";
 import { say, texts } from "./words.ts";
 
 /** Goes on while another page of the Studio is looked at. */
@@ -228,7 +228,7 @@ export class Import {
       faults: [...before.faults.filter(({ row }) => !rows.includes(row)), ...again].toSorted((a, b) => a.row - b.row),
     };
     const { tasks: ids, stored: all } = this.result;
-    for (const id of ids) together.set(id, { ids, stored: all });
+    if (ids.length > 1) await keepTogether(ids, all).catch(() => undefined); // each can be undone by itself
     await this.keepState();
   }
 

@@ -1,5 +1,5 @@
 /** The tasks of a database, looked at while a page shows them: also those that another tab, person or program began. */
-import { get, messageOf, request, toasts } from "studio";
+import { changePreference, get, mapsIn, messageOf, preference, request, toasts } from "studio";
 import { faultList, type Fault } from "./faults.ts";
 import { listOfTasks, taskErrorsPath, taskPath, stopPath } from "../paths.ts";
 import { taskOf, tasksOf, type Task, type TaskKind } from "./tasks.ts";
@@ -113,8 +113,22 @@ export class WatchedTask {
   }
 }
 
-/** Imports whose mended rows followed as others: they are undone together. By the id of each, while the page is open. */
-export const together = new Map<string, { readonly ids: readonly string[]; readonly stored: number }>();
+/** Imports whose mended rows followed as others: they are undone together. The last of a person are kept. */
+const groups = "studio.imports";
+const mostGroups = 30;
+
+export async function keepTogether(ids: readonly string[], stored: number): Promise<void> {
+  const others = (before: unknown) => mapsIn(before).filter((one) => !idsIn(one).includes(ids[0] ?? ""));
+  await changePreference(groups, (before) => [...others(before), { ids, stored }].slice(-mostGroups));
+}
+
+/** The imports that belong to this one, and how many records they have made. */
+export async function togetherWith(ids: readonly string[], stored: number) {
+  const found = mapsIn(await preference(groups)).find((one) => idsIn(one).includes(ids[0] ?? ""));
+  return found ? { ids: idsIn(found), stored: Number(found["stored"]) } : { ids, stored };
+}
+
+const idsIn = ({ ids }: Readonly<Record<string, unknown>>) => (Array.isArray(ids) ? ids.map(String) : []);
 
 /** Waits for the end of a task. */
 export async function taskEnd(db: string, id: string): Promise<Task | undefined> {

@@ -40,6 +40,12 @@ export async function pageStyles(isEarly: boolean): Promise<void> {
   if (isEarly) setTimeout(() => void styleAt(other));
 }
 
+/** At once, unless a style is on its way: then when it has come. */
+export function onceStyled(run: () => void): void {
+  if (loading.size === 0) run();
+  else void Promise.all(loading.values()).then(run);
+}
+
 function styleAt(href: string): Promise<void> {
   const begun = loading.get(href);
   if (begun) return begun;
@@ -53,5 +59,6 @@ function styleAt(href: string): Promise<void> {
     document.head.append(link);
   });
   loading.set(href, made);
+  void made.then(() => loading.delete(href));
   return made;
 }
