@@ -236,6 +236,14 @@ test("by a field of the kind Person: picked by name, own records go by it, and a
     .or(page.getByRole("row", { name: /Jan Example/ }))
     .first()
     .waitFor();
+  const board = { name: "Who", kind: "board", group_by: "done_by", shared: true, sort: ["-task"] };
+  const { json: view } = await app.post("/core/dbs/chores/views.json", { view: board });
+  await page.goto(`${app.origin}/studio/core/dbs/chores/records?view=${view.id}&sort=-task`);
+  const lane = page.getByRole("region", { name: "Jan Example" });
+  await lane.getByText("Mop").waitFor();
+  await page.getByRole("region", { name: "Empty" }).getByRole("button", { name: "Move to" }).click();
+  await page.getByRole("button", { name: "Move to Jan Example" }).click();
+  await lane.getByText("Sweep").waitFor();
   expect([...opened.faults, ...theirs.faults]).toEqual([]);
 }, 600_000);
 

@@ -195,7 +195,7 @@ export function fieldsFor<T extends Labelled>(view: string, fields: readonly T[]
     );
   return fields.filter((field) => {
     const kind = kindOf(field);
-    if (view === "board") return kind === "choice";
+    if (view === "board") return kind === "choice" || (kind === "person" && field.type !== "list");
     if (view === "group")
       return kind === "choice" || kind === "yesno" || ((kind === "link" || kind === "person") && field.type !== "list");
     if (view === "calendar") return kind === "date" || kind === "datetime";

@@ -100,7 +100,7 @@ export class Rows {
   }
 
   /** The query without its order. */
-  protected get matching(): string {
+  get matching(): string {
     const query = new URLSearchParams(this.query);
     query.delete("sort");
     return query.toString();

@@ -1,7 +1,9 @@
 /** The records of a board: of each value of a field the first ones. */
 import { get, messageOf } from "studio";
 import { rowOf, type Row } from "../cells.ts";
-import { recordsPath } from "../paths.ts";
+import type { Look } from "../look/kinds.ts";
+import { aggregatePath, recordsPath } from "../paths.ts";
+import { groupsIn, type GroupValue } from "../records/groups.ts";
 import type { Rows } from "../records/rows.svelte.ts";
 
 const most = 50;
@@ -10,7 +12,7 @@ const waitMs = 300;
 
 export interface Lane {
   /** Null has the records without a value. */
-  readonly value: string | number | null;
+  readonly value: GroupValue;
   readonly rows: readonly Row[];
   /** Whether there are no more. */
   readonly isAll: boolean;
@@ -20,15 +22,15 @@ export class Lanes {
   list = $state.raw<readonly Lane[]>([]);
   problem = $state("");
   private readonly rows: Rows;
-  private readonly field: string;
-  private readonly values: readonly (string | number | null)[];
+  private readonly look: Look;
+  private values: readonly GroupValue[];
   private readonly stop = new AbortController();
   private timer: ReturnType<typeof setTimeout> | undefined;
 
-  constructor(rows: Rows, field: string, values: readonly (string | number | null)[]) {
+  constructor(rows: Rows, look: Look) {
     this.rows = rows;
-    this.field = field;
-    this.values = values.length > mostLanes ? [...values.slice(0, mostLanes), null] : values;
+    this.look = look;
+    this.values = look.choices.map(({ value }) => value);
   }
 
   /** At first at once, then when changes pause. */
@@ -44,16 +46,30 @@ export class Lanes {
 
   private async load(): Promise<void> {
     try {
-      this.list = await Promise.all(this.values.map(async (value) => this.read(value)));
+      if (this.look.kind === "person") await this.find();
+      const values = [...this.values.slice(0, mostLanes), null];
+      this.list = await Promise.all(values.map(async (value) => this.read(value)));
       this.problem = "";
     } catch (error) {
       if (!this.stop.signal.aborted) this.problem = messageOf(error);
     }
   }
 
-  private async read(value: string | number | null): Promise<Lane> {
+  /** Whom records name; those who were found before keep their places. */
+  private async find(): Promise<void> {
+    const query = new URLSearchParams([
+      ...new URLSearchParams(this.rows.matching),
+      ["group_by", this.look.name],
+      ["limit", "100"],
+    ]);
+    const { json } = await get(`${aggregatePath(this.rows.db)}?${query}`, this.stop.signal);
+    const found = groupsIn(json, this.look).flatMap(([value]) => value ?? []);
+    this.values = [...new Set([...this.values, ...found])];
+  }
+
+  private async read(value: GroupValue): Promise<Lane> {
     const query = new URLSearchParams(this.rows.query);
-    query.append(`filter[${this.field}]`, value === null ? "" : String(value));
+    query.append(`filter[${this.look.name}]`, value === null ? "" : String(value));
     query.set("limit", String(most));
     const { json, headers } = await get(`${recordsPath(this.rows.db)}?${query}`, this.stop.signal);
     const rows = Array.isArray(json) ? json.flatMap((one) => rowOf(one) ?? []) : [];
@@ -62,7 +78,7 @@ export class Lanes {
 
   /** Whether the view still has it. Throws what the server says, or that somebody else has moved the record meanwhile. */
   async move(id: string, from: Lane, to: Lane): Promise<boolean> {
-    const saved = await this.rows.save(id, this.field, to.value, from.value);
+    const saved = await this.rows.save(id, this.look.name, to.value, from.value);
     const row = saved ?? this.list.flatMap(({ rows }) => rows).find((one) => one.id === id);
     this.list = this.list.map((lane) => {
       const others = lane.rows.filter((one) => one.id !== id);
