@@ -19,6 +19,7 @@ import llm from "./llm/plugin.ts";
 import mail from "./mail/plugin.ts";
 import mcp from "./mcp/plugin.ts";
 import media from "./media/plugin.ts";
+import oauth from "./oauth/plugin.ts";
 import oidc from "./accounts/oidc/plugin.ts";
 import passwords from "./accounts/passwords/plugin.ts";
 import postgres from "./postgres/plugin.ts";
@@ -57,6 +58,7 @@ export const plugins: readonly Plugin[] = [
   cmsMultilang,
   certificates,
   mcp,
+  oauth,
   doctor,
   demo,
   studio,

@@ -313,7 +313,7 @@ describe("every route that is not open", () => {
         const answer = await send(route, { token });
         const right =
           answer.status === 401 &&
-          answer.headers.get("www-authenticate") === "Bearer" &&
+          /^Bearer( resource_metadata="http[^"]+")?$/.test(answer.headers.get("www-authenticate") ?? "") &&
           typeof answer.json?.error === "string";
         if (!right) wrong.push(`${name(route)} with ${what} token: ${answer.status} ${answer.text}`);
       }

@@ -54,7 +54,8 @@ interface Rule {
 }
 
 const isOurs = (name: string) => /^(runtime|plugins|sites|scripts|tests)\//.test(name);
-const isApi = (name: string) => /^plugins\/[^/]+\/api\.ts$/.test(name);
+/** Of a plugin; the rooms of accounts are plugins too. */
+const isApi = (name: string) => /^plugins\/(?:accounts\/)?[^/]+\/api\.ts$/.test(name);
 /** `plugins/apps`, `sites/demo` */
 const folderOf = (path: string) => path.split("/", 2).join("/");
 const isIn = (folder: string, name: string) => name.startsWith(`${folder}/`);

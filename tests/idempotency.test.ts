@@ -142,6 +142,11 @@ test("every POST route that makes something is in the table", () => {
     "/connect/connectors/try",
     "/connect/flow_steps/try",
     "/login",
+    // Codes and refresh tokens count once themselves.
+    "/oauth/authorize",
+    "/oauth/register",
+    "/oauth/token",
+    "/oauth/revoke",
     "/login/second_factor",
     "/logout",
     "/csp-report",

@@ -90,6 +90,8 @@ export function isAsExpected({ path, status }: Ran): boolean {
     (/^4(04|22)$/.test(status) && missing.test(path)) ||
     // No provider answers here, and so nobody has signed in by one.
     (/^4(04|22)$/.test(status) && /^\/login\/with\/|sign_in_providers\/\{id\}\/(test|identities\/)/.test(path)) ||
+    // Nobody has connected an app here.
+    (/^40[01]$/.test(status) && path.startsWith("/oauth/")) ||
     // No model answers here.
     (status === "422" && path.startsWith("/core/prompts/{id}/chat")) ||
     // An example has no proof that it is the doctor.

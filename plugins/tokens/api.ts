@@ -18,6 +18,18 @@ export interface NewToken {
   readonly expiresAt?: Date;
 }
 
+/** What somebody lets an app do that signs in for them. `info` is shown in place of the token's text. */
+export interface Connection {
+  readonly name: string;
+  readonly info: string;
+  /** At least one: none would be all. */
+  readonly privileges: readonly [string, ...string[]];
+  /** By id or code, each up to a level; null = all of the person's. */
+  readonly databases: Readonly<Record<string, string>> | null;
+  readonly readOnly: boolean;
+  readonly expiresAt: Date;
+}
+
 /** By what people tell their sessions apart. */
 export interface SignedInFrom {
   readonly address: string;
@@ -74,6 +86,13 @@ export interface Tokens {
   /** A token for a person, without asking who wants it. Undefined if the person does not exist. */
   issue(token: NewToken): Promise<IssuedToken | undefined>;
   /**
+   * Makes a token that is used by further texts alone. `also` runs in the same transaction. Throws 403 for whoever may
+   * not make tokens, and 422 for what is beyond them or their own token.
+   */
+  connect(caller: Caller, token: Connection, also: (tokenId: number, tx: Tx) => Promise<void>): Promise<void>;
+  /** A further text of a token, which works at most so many seconds. Undefined if the token does not work. */
+  addText(tx: Tx, accountId: number, tokenId: number, seconds: number): Promise<IssuedToken | undefined>;
+  /**
    * Starts a session of this person. A session that a `web_token` opens has the token's privileges and ends with it, at
    * the latest. Undefined if the person or the `web_token` is gone, or the `web_token` has already opened a session.
    */
@@ -111,7 +130,7 @@ export interface Tokens {
   endSessionsOf(accountId: number, userId: number): Promise<void>;
   /** Switches off all API tokens of a person. What it gives is to be run after the commit, before the answer. */
   switchOff(accountId: number, userId: number, tx: Tx): Promise<() => Promise<void>>;
-  /** Ends the sessions that `idsIn` names, in its transaction. */
+  /** Ends the sessions or other tokens that `idsIn` names, in its transaction. */
   endSessions(accountId: number, idsIn: (tx: Tx) => Promise<readonly number[]>): Promise<void>;
   /**
    * A token with the caller's rights that lasts at most an hour, for a prompt rendered in a session. The same token is

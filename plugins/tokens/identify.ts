@@ -3,7 +3,7 @@ import { networkTest, RefusedCredential, sha256, unauthorized } from "platform";
 import type { Account, BaseContext, Caller, ClientAddress, Credential, Identify, Identity, Quota } from "platform";
 import type { Access, Accounts } from "../accounts/api.ts";
 import type { ForeignCredential, Tokens } from "./api.ts";
-import type { IdentityStore } from "./store.ts";
+import type { IdentityStore, OtherText } from "./store.ts";
 import { isWellFormed } from "./raw-token.ts";
 import { ofDatabases, type TokenCaches, type TokenRow } from "./token.ts";
 import type { Usage } from "./usage.ts";
@@ -32,6 +32,8 @@ export function createIdentifier({ ctx, identityStore, accounts, usage }: Parts)
     max: 20_000,
     load: (id) => identityStore.hashOf(Number(id)),
   });
+  // Apps have no others (plugins/oauth). Whatever ends a text changes or ends the hash that it leads to.
+  const texts = ctx.cache<OtherText>({ name: "tokens.texts", max: 20_000, load: identityStore.otherText });
   const foreign: { prefix: string; verify: Parameters<Tokens["acceptCredential"]>[1] }[] = [];
   const callers = new WeakMap<TokenRow, { access: Access; quota: Quota | undefined; bearer: Caller; cookie: Caller }>();
   const networkTests = new WeakMap<TokenRow, (address: string) => boolean>();
@@ -50,17 +52,18 @@ export function createIdentifier({ ctx, identityStore, accounts, usage }: Parts)
   const tokenOf = (raw: string): TokenRow | undefined | Promise<TokenRow | undefined> => {
     if (raw === "" || raw.length > maxChars) return undefined;
     const hash = sha256(raw);
-    return cache.peek(hash) ?? lookedUp(raw, hash);
+    return cache.peek(hash) ?? keptBy(texts.peek(hash)) ?? lookedUp(raw, hash);
   };
 
-  const lookedUp = async (raw: string, hash: string): Promise<TokenRow | undefined> =>
-    (await mayExist(raw, hash)) ? ((await cache.get(hash)) ?? byEarlier(hash)) : undefined;
-
-  /** By a text that a rotated token had before. Nothing of it is kept: such texts end soon. */
-  const byEarlier = async (hash: string): Promise<TokenRow | undefined> => {
-    const earlier = await identityStore.earlier(hash);
-    return earlier && cache.get(earlier.tokenHash);
+  const lookedUp = async (raw: string, hash: string): Promise<TokenRow | undefined> => {
+    if (!(await mayExist(raw, hash))) return undefined;
+    const found = await cache.get(hash);
+    const text = found ? undefined : await texts.get(hash);
+    return text && works(text) ? cache.get(text.tokenHash) : found;
   };
+
+  const keptBy = (text: OtherText | undefined) => (text && works(text) ? cache.peek(text.tokenHash) : undefined);
+  const works = ({ endsAt }: OtherText) => endsAt.getTime() > Date.now();
 
   /** Before it says yes it asks the database: another process may have seen the session since. */
   const isIdle = async (token: TokenRow, seconds: number, now: number): Promise<boolean> => {

@@ -3,6 +3,7 @@ import { accounts } from "../accounts/api.ts";
 import { tokens } from "./api.ts";
 import { careRoutes, invitationRoutes, tokenRoutes } from "./routes.ts";
 import { warn } from "./care.ts";
+import { addText, connect } from "./connect.ts";
 import { issue, issueGiven, startSession, switchOff, temporaryToken, tokenCommands, tokenCreate } from "./issue.ts";
 import { deleteSessions, detachInvited, pruneExpired } from "./end-store.ts";
 import { createIdentifier } from "./identify.ts";
@@ -109,6 +110,8 @@ export default definePlugin({
         },
         isFresh: async (caller) => (await standingOf(ctx.sql, caller)).isFresh,
         issue: (token) => issue(ctx, token),
+        connect: (...connection) => connect(ctx, ...connection),
+        addText,
         startSession: (session) => startSession(ctx, session),
         switchOff: (...person) => switchOff(ctx, ...person),
         temporaryToken: (caller) => temporaryToken(ctx, caller),

@@ -1,5 +1,5 @@
 /** The sessions of a person: seen by themselves alone, and ended by them or by whoever may change them. */
-import { find, type Caller, type Page, type ReadPage, type Tx } from "platform";
+import { announce, find, type Caller, type Page, type ReadPage, type Tx } from "platform";
 import type { Session } from "./api.ts";
 import { deleteTokens } from "./end-store.ts";
 import * as sessionStore from "./session-store.ts";
@@ -41,6 +41,10 @@ export async function endAll(
 ): Promise<number> {
   const ended = await ctx.transaction(async (tx) => {
     const ids = await idsIn(tx);
+    for (const id of ids) {
+      const row = await find(Token, tx, accountId, { id });
+      if (row) await announce(Token, ctx, "destroy", row, tx);
+    }
     return { count: ids.length, hashes: await deleteTokens(tx, accountId, ids) };
   });
   await ctx.forget(ended.hashes);

@@ -74,12 +74,26 @@ export async function toWarn(tx: Tx, days: number, most: number): Promise<TokenR
     returning ${columns(tx)}`;
 }
 
+/** A further text of a token that works; returns when it ends. */
+export async function insertText(
+  tx: Tx,
+  { accountId, id, tokenHash }: Pick<TokenRow, "accountId" | "id" | "tokenHash">,
+  seconds: number,
+): Promise<Date | undefined> {
+  const [row] = await tx<{ endsAt: Date }[]>`
+    insert into api_token_texts (token_hash, account_id, token_id, ends_at)
+    select ${tokenHash}, account_id, id, least(now() + make_interval(secs => ${seconds}), expires_at) from api_tokens
+    where account_id = ${accountId} and id = ${id} and active and (expires_at is null or expires_at > now())
+    for key share returning ends_at`;
+  return row?.endsAt;
+}
+
 export async function pruneTexts(sql: Sql): Promise<void> {
   await sql`delete from api_token_texts where ends_at < now()`;
 }
 
-/** An earlier text of a token, and the hash of its present one. */
-interface EarlierToken {
+/** Another text of a token, and the hash of its own. */
+export interface OtherText {
   readonly tokenHash: string;
   readonly endsAt: Date;
 }
@@ -92,9 +106,9 @@ export function createIdentityStore(sql: Sql) {
       return row;
     },
 
-    /** By a text that a rotated token had before. */
-    async earlier(hash: string): Promise<EarlierToken | undefined> {
-      const [row] = await sql<EarlierToken[]>`
+    /** By a text that a rotated token had before, or that an app was given. */
+    async otherText(hash: string): Promise<OtherText | undefined> {
+      const [row] = await sql<OtherText[]>`
         select t.token_hash, e.ends_at from api_token_texts e join api_tokens t on t.id = e.token_id
         where e.token_hash = ${hash} and e.ends_at > now()`;
       return row;
@@ -106,7 +120,7 @@ export function createIdentityStore(sql: Sql) {
       return row?.tokenHash;
     },
 
-    /** The hashes of tokens that were given from outside, and of what tokens were before they were rotated. */
+    /** The hashes of tokens that were given from outside, and of their other texts. */
     async givenHashes(): Promise<Set<string>> {
       const rows = await sql<{ tokenHash: string }[]>`
         select token_hash from api_tokens where given union all select token_hash from api_token_texts`;

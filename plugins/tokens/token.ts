@@ -195,6 +195,8 @@ export interface TokensContext extends Omit<At, "caller">, TokenCaches {
 export interface TokenAt extends TokensContext, Pick<At, "caller"> {
   /** The text of a new one. */
   readonly raw?: string;
+  /** What is shown in place of its text. */
+  readonly info?: string;
   /** What a new one begins with, unless the caller's own token is limited: then it has those limits. */
   readonly limits?: { readonly networks: readonly string[]; readonly readOnly: boolean };
 }
@@ -289,7 +291,7 @@ async function check(at: TokenAt, { tx, given, before, after }: TokenChange): Pr
     networks: own.networks.length > 0 ? own.networks : (at.limits?.networks ?? []),
     readOnly: own.readOnly || (at.limits?.readOnly ?? false),
   };
-  const written = { tokenHash: sha256(raw), tokenInfo: tokenInfo(raw), given: false };
+  const written = { tokenHash: sha256(raw), tokenInfo: at.info ?? tokenInfo(raw), given: false };
   return {
     ...input,
     ...limits,

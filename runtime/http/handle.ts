@@ -48,6 +48,8 @@ export async function handle(
     return quota ? withQuota(reply, quota) : reply;
   } catch (error) {
     noteRefusal(ctx.notice, identified, error);
+    if (route.spec.challenge && error instanceof HttpError && error.status === 401)
+      error.headers["www-authenticate"] = route.spec.challenge(identity.account);
     throw quota ? refusedWithQuota(error, quota) : error;
   }
 }

@@ -180,7 +180,7 @@ export const apart: readonly (readonly [RegExp, string])[] = [
   [/^\w+ \/asks\//, "a question of a flow, which says what its author wrote"],
   [/^PUT \/connect\/flows\/:id\/triggers/, "what starts a flow"],
   [/^GET \/account\/webhooks\/(:id|source_types|health)$/, "where events go"],
-  [/^\w+ \/(login|logout|csp-report|\.well-known|forgot_password|set_password|confirm_email|llms)/, "signing in"],
+  [/^\w+ \/(login|logout|csp-report|\.well-known|forgot_password|set_password|confirm_email|llms|oauth)/, "signing in"],
   [
     /^\w+ \/core\/(tokens|mails|mail_server|mail_templates|media|media_folders|backups|certificates|probe)\b/,
     "no records",

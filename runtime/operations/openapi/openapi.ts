@@ -97,7 +97,7 @@ function documentedPath(path: string): string {
 
 /** Addresses that are written without `.json`. */
 const written =
-  /^\/(login|logout|forgot_password|set_password|confirm_email|a\/|w\/|media\/|_rt\/|core\/db\/|account\/auto_login)|\/action\/|\/(events|import|export)$/;
+  /^\/(login|logout|forgot_password|set_password|confirm_email|oauth\/|\.well-known\/|a\/|w\/|media\/|_rt\/|core\/db\/|account\/auto_login)|\/action\/|\/(events|import|export)$/;
 
 function isResource(path: string): boolean {
   return !written.test(path);
