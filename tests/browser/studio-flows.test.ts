@@ -326,3 +326,56 @@ test("what somebody else has saved meanwhile is merged", async () => {
   await eventually(async () => (await programOf("two"))[0].value === 2);
   expect((await app.get("/connect/flows/two.json")).json.name).toBe("Theirs");
 });
+
+test("a flow asks a person, who answers in the inbox, and goes on by the answer", async () => {
+  await flow("approve", [{ type: "return", value: "{{ answer.choice }} {{ answer.fields.amount }}" }]);
+  await using opened = await studio.signedIn({ at: "/studio/flows/approve" });
+  const { page, faults } = opened;
+  await page.locator('[data-add="0"]').click();
+  await button(
+    panel(page).getByRole("region", { name: "People" }),
+    "Ask a person Somebody approves, chooses or fills something in before it goes on",
+  ).click();
+  const who = panel(page).getByRole("combobox", { name: "Who is asked" });
+  await who.fill("Manag");
+
+  await page.getByRole("option", { name: "Managers" }).click();
+  await who.fill("adm");
+  await page.getByRole("option", { name: "Administrators" }).click();
+  await panel(page).getByRole("textbox", { name: "Question" }).fill("Refund {{ input.order }}?");
+  await button(panel(page), "Add a field").click();
+  await panel(page).getByLabel("Name", { exact: true }).fill("Amount");
+  await panel(page).getByLabel("Kind", { exact: true }).selectOption({ label: "Number" });
+  await panel(page).getByLabel("Required").check();
+  await panel(page).getByLabel("If nobody answers").selectOption({ label: "Decline" });
+  await card(page, "0")
+    .getByText("Ask Administrators, Managers")
+    .or(card(page, "0").getByText("Ask Managers, Administrators"))
+    .waitFor();
+  await button(page, "Publish").click();
+  await eventually(async () => (await programOf("approve"))[0]?.type === "ask");
+  const [ask] = await programOf("approve");
+  expect(ask).toMatchObject({ to: ["role:manager", "role:admin"], otherwise: "decline", as: "answer" });
+  const [[name, how] = ["", {}]] = Object.entries(ask.fields);
+  expect(how).toEqual({ type: "number", label: "Amount", required: true });
+  const [, back] = await programOf("approve");
+  const program = [ask, { ...back, value: `{{ answer.choice }} {{ answer.fields.${name} }}` }];
+  await app.patch("/connect/flows/approve.json", { flow: { fields: { program } } });
+
+  const run = (await app.post("/connect/flows/approve/run.json?wait=0", { order: "O-7" })).json;
+  await eventually(async () => (await app.get("/core/inbox.json?kind=ask&open=true")).json.length === 1);
+  await at(page, "inbox");
+  await page.getByRole("link", { name: /Refund O-7\?/ }).click();
+  await page.getByRole("heading", { level: 2, name: "Refund O-7?" }).waitFor();
+  await button(page, "Approve").click();
+  await page.getByText("is required").waitFor();
+  await page.getByLabel("Amount").fill("12.5");
+  await page.getByLabel("Comment").fill("Broken");
+  await button(page, "Approve").click();
+  await page.getByText("Answered.", { exact: true }).waitFor();
+  await page.getByText(/: Approve$/).waitFor();
+  const process = async () => (await app.get(`/connect/flow_processes/${run.id}.json`)).json;
+  await eventually(async () => (await process()).status === "finished");
+  expect((await process()).data).toBe("approve 12.5");
+  expect(serious(faults)).toEqual([]);
+});

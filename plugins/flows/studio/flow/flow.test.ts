@@ -360,7 +360,13 @@ describe("a value in a box", () => {
 });
 
 const ofMail = { type: "mail.send", doc: "", params: Type.Object({}), privilege: undefined, run: async () => null };
-const stepTypes = new Map([[ofMail.type, ofMail]]);
+const askKeys = ["to", "title", "text", "choices", "fields", "timeout", "otherwise", "remind"];
+const ofAsk = {
+  ...ofMail,
+  type: "ask",
+  params: Type.Object(Object.fromEntries(askKeys.map((key) => [key, Type.Optional(Type.Unknown())]))),
+};
+const stepTypes = new Map([ofMail, ofAsk].map((one) => [one.type, one]));
 
 test("every kind is told by its step, and has a form with the keys that the server knows", () => {
   const branches = ["then", "else", "do", "on_error"];

@@ -11,12 +11,35 @@ export interface HomeAnswer {
   readonly notices: readonly HomeNotice[];
   readonly steps: Readonly<Record<"brand" | "people" | "mail", boolean | null>>;
   readonly tiles: readonly TileApp[];
-  readonly inbox: readonly InboxNotice[];
+  readonly inbox: readonly InboxItem[];
 }
+
+/** A question of a flow. */
+export interface InboxAsk {
+  readonly id: string;
+  readonly kind: "ask";
+  readonly title: string;
+  readonly text: string;
+  readonly choices: readonly { readonly value: string; readonly label?: unknown; readonly color?: string }[];
+  /** By name: a type, or a field in full, as a table's. */
+  readonly fields: Readonly<Record<string, unknown>>;
+  readonly status: "open" | "answered" | "expired" | "cancelled";
+  readonly flow_code: string;
+  readonly flow_process_id: string;
+  readonly choice: string | null;
+  readonly comment: string | null;
+  readonly answered_by: string | null;
+  readonly expires_at: string;
+  readonly created_at: string;
+  readonly read_at: string | null;
+}
+
+export type InboxItem = InboxNotice | InboxAsk;
 
 /** A comment that mentions the person. */
 export interface InboxNotice {
   readonly id: string;
+  readonly kind: "mention";
   readonly db_code: string;
   readonly record_id: string;
   readonly text: string;

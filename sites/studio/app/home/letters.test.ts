@@ -1,10 +1,11 @@
 import { expect, test } from "bun:test";
-import { dayPart, firstName, type HomeNotice, type InboxNotice } from "./home.ts";
+import { dayPart, firstName, type HomeNotice, type InboxAsk, type InboxNotice } from "./home.ts";
 import { doneIn } from "./attention.ts";
-import { beside, mentionOf, shown, sorted, warningOf, withDone, type Show } from "./letters.ts";
+import { beside, letterOf, shown, sorted, warningOf, withDone, type Show } from "./letters.ts";
 
 const mention = (id: string, read: string | null): InboxNotice => ({
   id,
+  kind: "mention",
   db_code: "orders",
   record_id: "7",
   text: "hello",
@@ -12,6 +13,23 @@ const mention = (id: string, read: string | null): InboxNotice => ({
   from_user_name: "Ben",
   created_at: "2026-11-28T09:00:00Z",
   read_at: read,
+});
+const ask = (id: string, status: InboxAsk["status"]): InboxAsk => ({
+  id,
+  kind: "ask",
+  title: "Approve?",
+  text: "",
+  choices: [{ value: "approve" }],
+  fields: {},
+  status,
+  flow_code: "intake",
+  flow_process_id: "p",
+  choice: null,
+  comment: null,
+  answered_by: null,
+  expires_at: "2026-12-28T09:00:00Z",
+  created_at: "2026-11-28T08:00:00Z",
+  read_at: null,
 });
 const failure: HomeNotice = {
   path: "/connect/flow_processes",
@@ -28,8 +46,10 @@ const now = Date.parse("2026-11-28T12:00:00Z");
 const keyOfFailure = warningOf(failure, new Set()).key;
 const all = sorted(
   [
-    mentionOf(mention("a", null)),
-    mentionOf(mention("b", "2026-11-28T09:30:00Z")),
+    letterOf(mention("a", null)),
+    letterOf(mention("b", "2026-11-28T09:30:00Z")),
+    letterOf(ask("q", "open")),
+    letterOf(ask("r", "answered")),
     warningOf(failure, new Set([keyOfFailure])),
     warningOf(ending, new Set()),
   ],
@@ -37,10 +57,11 @@ const all = sorted(
 );
 
 test.each([
-  ["mine", ["/account/api_tokens 9 endsSoon 2026-12-04T00:00:00Z", "a"]],
+  ["mine", ["/account/api_tokens 9 endsSoon 2026-12-04T00:00:00Z", "a", "q"]],
+  ["asks", ["q"]],
   ["mentions", ["a"]],
   ["warnings", ["/account/api_tokens 9 endsSoon 2026-12-04T00:00:00Z"]],
-  ["done", [keyOfFailure, "b"]],
+  ["done", [keyOfFailure, "b", "r"]],
 ] as const)("under %s stand %j", (show: Show, keys) => {
   expect(shown(all, show).map(({ key }) => key)).toEqual([...keys]);
 });
@@ -56,7 +77,7 @@ test.each([
   [null, 1, 0],
   [0, 1, 1],
   [0, -1, 0],
-  [3, 1, 3],
+  [5, 1, 5],
 ] as const)("from number %j by %d one comes to number %d", (from, by, to) => {
   const key = from === null ? null : (all[from]?.key ?? null);
   expect(beside(all, key, by)?.key).toBe(all[to]?.key);

@@ -1,6 +1,6 @@
-/** What waits for a person: comments that mention them, and what fails or ends soon, as one list. Pure. */
+/** What waits for a person: questions, comments that mention them, and what fails or ends soon, as one list. Pure. */
 import { base } from "../address.ts";
-import type { HomeNotice, InboxNotice } from "./home.ts";
+import type { HomeNotice, InboxAsk, InboxItem, InboxNotice } from "./home.ts";
 import { doneIn, keyOf } from "./attention.ts";
 
 interface Common {
@@ -18,13 +18,18 @@ export interface Warning extends Common {
   readonly kind: "warning";
   readonly notice: HomeNotice;
 }
-/** Approvals will be another kind. */
-export type Letter = Mention | Warning;
+export interface Ask extends Common {
+  readonly kind: "ask";
+  readonly notice: InboxAsk;
+}
+export type Letter = Mention | Warning | Ask;
 
-export const shows = ["mine", "mentions", "warnings", "done"] as const;
+export const shows = ["mine", "asks", "mentions", "warnings", "done"] as const;
 export type Show = (typeof shows)[number];
 
-export function mentionOf(notice: InboxNotice): Mention {
+export function letterOf(notice: InboxItem): Mention | Ask {
+  if (notice.kind === "ask")
+    return { kind: "ask", key: notice.id, at: notice.created_at, isDone: notice.status !== "open", notice };
   const address = `${base}/tables/${encodeURIComponent(notice.db_code)}?open=${encodeURIComponent(notice.record_id)}`;
   return { kind: "mention", key: notice.id, at: notice.created_at, isDone: notice.read_at !== null, notice, address };
 }
@@ -43,7 +48,7 @@ export function sorted(letters: readonly Letter[], now: number): Letter[] {
 export function shown(letters: readonly Letter[], show: Show): Letter[] {
   return letters.filter(({ kind, isDone }) => {
     if (show === "done") return isDone;
-    return !isDone && (show === "mine" || kind === (show === "mentions" ? "mention" : "warning"));
+    return !isDone && (show === "mine" || `${kind}s` === show);
   });
 }
 

@@ -68,7 +68,7 @@ export {
   type Start,
 } from "./start/start.ts";
 export { Tables } from "./start/tables.svelte.ts";
-export { plainField, type FieldKind, type Table, type TableField } from "./start/tables.ts";
+export { plainField, wordsIn, type FieldKind, type Table, type TableField } from "./start/tables.ts";
 export { default as Conflicts } from "./forms/Conflicts.svelte";
 export { default as Columns } from "./list/Columns.svelte";
 export { default as Copy } from "./show/Copy.svelte";

@@ -1,6 +1,8 @@
 /** What the steps of a flow may name, followed as others change it: connections with their actions, tables, flows, steps of plugins. */
-import { get, isMap, mapsIn, nameOf, plainField, session, Tables, textOf, words } from "studio";
+import { get, isMap, lookupChoices, mapsIn, nameOf, plainField, session, Tables, textOf, words } from "studio";
 import type { Choice, TableField } from "studio";
+import { say } from "../words.ts";
+import { recipients } from "./ask.ts";
 import { startOf, type StepKind } from "./kind.ts";
 import { own as ownKind } from "./kinds.ts";
 import { inputKeysIn } from "./scope.ts";
@@ -133,6 +135,43 @@ export class Codes extends Tables {
     };
     const kind = name.endsWith("_code") ? name.slice(0, -"_code".length) : name;
     return Object.hasOwn(all, kind) ? (all[kind] ?? []) : [];
+  }
+
+  private subjects = $state.raw<readonly Choice[]>([]);
+  private readsPeople = false;
+
+  /** Those who can be asked: people, teams and the like as far as they may be seen, and roles. */
+  get people(): readonly Choice[] {
+    if (!this.readsPeople) void this.readPeople();
+    const own = { value: `user:${session.person.id}`, label: session.person.name || session.person.login };
+    const others = this.subjects.filter(({ value }) => value !== own.value);
+    const roles = { admin: "roleAdmin", manager: "roleManager", user: "roleUser" } as const;
+    return [
+      own,
+      ...others,
+      ...Object.entries(roles).map(([role, word]) => ({ value: `role:${role}`, label: say(word) })),
+    ];
+  }
+
+  private async readPeople(): Promise<void> {
+    this.readsPeople = true;
+    const lists = ["user", "team", "department", "group"].map(async (kind) => {
+      const resource = session.find(`/account/${kind}s`);
+      const choices = resource ? await lookupChoices({ resource, field: "id" }) : [];
+      return choices.map(({ value, label }) => ({
+        value: `${kind}:${value}`,
+        label: label.replace(` (${value})`, ""),
+      }));
+    });
+    const all = await Promise.allSettled(lists);
+    this.subjects = all.flatMap((one) => (one.status === "fulfilled" ? one.value : []));
+  }
+
+  /** `Managers, Ann` */
+  peopleSaid(to: unknown): string {
+    const { chosen, other } = recipients(to);
+    const names = chosen.map((one) => this.people.find(({ value }) => value === one)?.label ?? one);
+    return [...names, other].filter(Boolean).join(", ");
   }
 
   /** A new step; where there is one connection that fits, it is that one. */

@@ -25,7 +25,18 @@ export type FieldKind =
   /** A name that the result gets. */
   | "name"
   | "number"
-  | "retry";
+  | "retry"
+  /** Of a question: whom it is for, what can be chosen, what is to be filled in, days, and one of the choices. */
+  | AskFieldKind;
+
+export type AskFieldKind = "subjects" | "choices" | "asked" | "days" | "choice";
+export const askFieldKinds: readonly string[] = [
+  "subjects",
+  "choices",
+  "asked",
+  "days",
+  "choice",
+] satisfies AskFieldKind[];
 
 export interface StepField {
   readonly key: string;
@@ -35,7 +46,7 @@ export interface StepField {
   readonly required?: boolean;
 }
 
-export const groups = ["data", "outside", "logic", "time", "code"] as const;
+export const groups = ["data", "outside", "people", "logic", "time", "code"] as const;
 
 /** A part of a step's sentence: a key of the step, shown as what it is. */
 export type Piece =
@@ -47,6 +58,7 @@ export type Piece =
   | "template"
   | "names"
   | "where"
+  | "subjects"
   | "seconds";
 
 export interface StepKind {

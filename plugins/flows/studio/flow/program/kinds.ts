@@ -7,6 +7,7 @@ import bot from "lucide-static/icons/bot.svg";
 import box from "lucide-static/icons/box.svg";
 import cornerLeftDown from "lucide-static/icons/corner-left-down.svg";
 import eye from "lucide-static/icons/eye.svg";
+import hand from "lucide-static/icons/hand.svg";
 import globe from "lucide-static/icons/globe.svg";
 import mail from "lucide-static/icons/mail.svg";
 import octagonX from "lucide-static/icons/octagon-x.svg";
@@ -151,6 +152,29 @@ export const kinds: readonly StepKind[] = [
     fields: [{ key: "params", kind: "map", label: "putIn", required: true }, result],
     says: "mailSays",
     pieces: { to: ["template", "params.to"], subject: ["template", "params.subject"] },
+  },
+  {
+    id: "ask",
+    group: "people",
+    icon: hand,
+    color: "plum",
+    title: "askKind",
+    about: "askAbout",
+    is: isOf({ type: "ask" }),
+    start: { type: "ask", to: "", title: "", as: "answer" },
+    fields: [
+      { key: "to", kind: "subjects", label: "askTo", help: "askToHelp", required: true },
+      { key: "title", kind: "template", label: "askTitle", required: true },
+      { key: "text", kind: "template", label: "askText" },
+      { key: "choices", kind: "choices", label: "askChoices", help: "askChoicesHelp" },
+      { key: "fields", kind: "asked", label: "askFields", help: "askFieldsHelp" },
+      { key: "timeout", kind: "days", label: "askDays", help: "askDaysHelp" },
+      { key: "otherwise", kind: "choice", label: "askOtherwise" },
+      { key: "remind", kind: "days", label: "askRemind", help: "askRemindHelp" },
+      result,
+    ],
+    says: "askSays",
+    pieces: { to: ["subjects", "to"], title: ["template", "title"] },
   },
   {
     ...call,

@@ -76,14 +76,19 @@ export function storedBy(step: unknown, fieldsOf: FieldsOf = () => []): string[]
   const { type } = step;
   if (type === "mutation") return isStep(step["set"]) ? Object.keys(step["set"]) : [];
   const stores =
-    ["connector", "http", "db", "flow"].some((one) => one === type) || (typeof type === "string" && type.includes("."));
+    ["connector", "http", "db", "flow", "ask"].some((one) => one === type) ||
+    (typeof type === "string" && type.includes("."));
   if (!stores) return [];
   const name = typeof step["as"] === "string" && step["as"] !== "" ? step["as"] : idOf(step);
   if (name === undefined) return [];
   const isRecord = type === "db" && ["create", "get", "update"].some((op) => op === step["op"]);
   const fields = isRecord ? fieldsOf(step["db"], step["table_name"]).map((field) => `data.${field}`) : [];
+  if (type === "ask") return [name, ...[...ofAnswer, ...askedIn(step)].map((key) => `${name}.${key}`)];
   return [name, ...(isRecord ? [...ofRecord, ...fields].map((key) => `${name}.${key}`) : [])];
 }
+
+const ofAnswer = ["choice", "comment", "by.name", "at"];
+const askedIn = ({ fields }: Step) => (isStep(fields) ? Object.keys(fields).map((field) => `fields.${field}`) : []);
 
 /** The fields of the records that a search has found, which a loop goes through. */
 function searched(program: Program, list: unknown, fieldsOf: FieldsOf): readonly string[] {

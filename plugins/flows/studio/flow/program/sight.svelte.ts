@@ -3,8 +3,9 @@ import { text, textOf, words, type Start, type TableField } from "studio";
 import { brief } from "../trial/trial.ts";
 import { say, titleOfStep } from "../words.ts";
 import type { Codes } from "./codes.svelte.ts";
-import { givenBy, nameIn, namesAt, valueAt, type ScopeName } from "./scope.ts";
-import { rowsOf, stepAt, type Program } from "./tree.ts";
+import { askedField } from "./ask.ts";
+import { givenBy, nameIn, namesAt, storedBy, valueAt, type ScopeName } from "./scope.ts";
+import { isStep, rowsOf, stepAt, type Program } from "./tree.ts";
 
 export interface Seen extends ScopeName {
   readonly label: string;
@@ -62,6 +63,9 @@ export class Sight {
   fieldAt(expression: string): TableField | undefined {
     const name = nameIn(expression.replaceAll(/[{}]/g, ""));
     if (!name.includes(".")) return undefined;
+    const asked = rowsOf(this.around().program).find((row) => row.kind === "step" && storedBy(row.step).includes(name));
+    if (asked?.kind === "step" && isStep(asked.step) && asked.step["type"] === "ask")
+      return askedField(asked.step, name);
     const last = name.split(".").at(-1);
     const own = this.around().starts.map(({ db, table }) => this.codes.table(db, table));
     return [...own, ...this.codes.tables].flatMap((table) => table?.fields.find((one) => one.name === last) ?? [])[0];

@@ -111,7 +111,7 @@ function kindOf(type: string, more: Readonly<Record<string, unknown>>): FieldKin
 }
 
 /** A text for people: one, or one for each language. */
-function wordsIn(value: unknown, language: string): string {
+export function wordsIn(value: unknown, language: string): string {
   if (typeof value === "string") return value;
   const said = isMap(value) ? (value[language] ?? value["en"]) : "";
   return typeof said === "string" ? said : "";
