@@ -61,8 +61,8 @@ export const savedFields = {
     label: ["Short name", "Nazwa techniczna", "Technischer Name"],
     help: [
       "Its address ends in it. Left out, it is made of the name.",
-      "Na niej kończy się adres. Pominięta powstaje z nazwy.",
-      "Die Adresse endet darauf. Weggelassen, wird er aus dem Namen gebildet.",
+      "Na niej kończy się adres. Puste pole: powstaje z nazwy.",
+      "Die Adresse endet darauf. Leer: wird aus dem Namen gebildet.",
     ],
     body: field.line(),
     blank: "",
@@ -175,21 +175,21 @@ export const fields = {
   trusted: flag({
     label: ["Trusted", "Zaufana", "Vertrauenswürdig"],
     help: [
-      "It runs without the sandbox, with the full session of whoever opens it.",
-      "Działa bez piaskownicy, z pełną sesją tego, kto ją otworzy.",
-      "Sie läuft ohne Sandbox, mit der vollen Sitzung der Person, die sie öffnet.",
+      "Other apps run shut in: they reach only their own tables and flows. This one may do everything that whoever opens it may do here. Only for code that you have read.",
+      "Inne aplikacje są odizolowane: sięgają tylko do swoich tabel i przepływów. Ta może tu wszystko, co osoba, która ją otworzy. Tylko dla kodu, który znasz.",
+      "Andere Apps laufen abgeschirmt: Sie erreichen nur ihre eigenen Tabellen und Abläufe. Diese darf hier alles, was die Person darf, die sie öffnet. Nur für Code, den Sie gelesen haben.",
     ],
     body: field.flag(),
     blank: false,
   }),
   ...look,
   app_build_time: integer({
-    label: ["Time of the build (ms)", "Czas budowania (ms)", "Dauer des Bauens (ms)"],
+    label: ["Time of the build (ms)", "Czas budowania (ms)", "Dauer der Erstellung (ms)"],
     by: "check",
     example: 9,
   }),
   css_build_time: integer({
-    label: ["Time of the styles' build (ms)", "Czas budowania stylów (ms)", "Dauer des Bauens der Stile (ms)"],
+    label: ["Time of the styles' build (ms)", "Czas budowania stylów (ms)", "Dauer der Erstellung der Stile (ms)"],
     by: "check",
     example: 14,
   }),

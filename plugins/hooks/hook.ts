@@ -87,7 +87,7 @@ const fields = {
     blank: "hex",
   }),
   id_header: text({
-    label: ["Header of the message's id", "Nagłówek z id wiadomości", "Kopfzeile der Nachrichten-Id"],
+    label: ["Header of the message's id", "Nagłówek z ID wiadomości", "Kopfzeile der Nachrichten-ID"],
     help: [
       "By it a repeated message is known, and starts nothing.",
       "Po nim poznaje się powtórzoną wiadomość; nic nie uruchamia.",

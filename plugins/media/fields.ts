@@ -51,7 +51,7 @@ export const fields = {
     label: ["Public", "Publiczny", "Öffentlich"],
     help: [
       "Everybody who knows the address sees it, and pages of sites print it.",
-      "Widzi go każdy, kto zna adres, i drukują go strony witryn.",
+      "Widzi go każdy, kto zna adres, i pokazują go strony witryn.",
       "Alle, die die Adresse kennen, sehen sie, und Seiten von Websites zeigen sie.",
     ],
     body: field.flag(),

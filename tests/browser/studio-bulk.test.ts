@@ -84,9 +84,9 @@ test("all that match are chosen beyond the loaded ones, changed while one looks 
   await dialog.getByText("This concerns 200 records.").waitFor();
   await dialog.getByLabel("Field").selectOption("age");
   await dialog.getByLabel("Value").fill("old");
-  await dialog.getByLabel("Name of the database").fill("guests");
+  await dialog.getByLabel("Name of the table").fill("guests");
   expect(await dialog.getByRole("button", { name: "Save" }).isDisabled()).toBe(true);
-  await dialog.getByLabel("Name of the database").fill("<script>window.hit=1</script> gnp");
+  await dialog.getByLabel("Name of the table").fill("<script>window.hit=1</script> gnp");
   await dialog.getByRole("button", { name: "Save" }).click();
   await dialog.getByRole("alert").getByText("This is not a number").waitFor();
   await dialog.getByLabel("Value").fill("7");
@@ -113,7 +113,7 @@ test("all that match are chosen beyond the loaded ones, changed while one looks 
   await page.getByRole("button", { name: "Choose all 200 that match" }).click();
   await page.getByRole("button", { name: "Delete", exact: true }).click();
   const deletion = page.getByRole("dialog", { name: "Delete" });
-  await deletion.getByLabel("Name of the database").fill("<script>window.hit=1</script> gnp");
+  await deletion.getByLabel("Name of the table").fill("<script>window.hit=1</script> gnp");
   await deletion.getByRole("button", { name: "Delete" }).click();
   await page.getByRole("region", { name: "Deletion of many records" }).getByText("Deleted: 200.").waitFor();
   await page.getByText("No record matches.").waitFor();
@@ -267,7 +267,7 @@ test("a deletion goes on while the session ends, and is stopped", async () => {
   await page.getByLabel("Choose all loaded records").check();
   await page.getByRole("button", { name: "Choose all 600" }).click();
   await page.getByRole("button", { name: "Delete", exact: true }).click();
-  await page.getByRole("dialog").getByLabel("Name of the database").fill("mixed");
+  await page.getByRole("dialog").getByLabel("Name of the table").fill("mixed");
   const release = await held("mixed");
   await page.getByRole("dialog").getByRole("button", { name: "Delete" }).click();
   const panel = page.getByRole("region", { name: "Deletion of many records" });
@@ -308,7 +308,7 @@ test("records that are refused are listed, and lead to themselves", async () => 
   const dialog = page.getByRole("dialog", { name: "Change a field" });
   await dialog.getByLabel("Field").selectOption("total");
   await dialog.getByLabel("Value").fill("many");
-  await dialog.getByLabel("Name of the database").fill("shop");
+  await dialog.getByLabel("Name of the table").fill("shop");
   await dialog.getByRole("button", { name: "Save" }).click();
   const panel = page.getByRole("region", { name: "Change of many records" });
   await panel.getByText("Refused: 130.").waitFor();
@@ -325,10 +325,10 @@ test("records that are refused are listed, and lead to themselves", async () => 
   await page.getByRole("complementary").waitFor();
   // The list of tasks leads to it and back.
   await page.goto(`${app.origin}/studio/core/dbs/shop/tasks`);
-  await page.getByRole("grid", { name: "Tasks" }).getByRole("link").first().click();
+  await page.getByRole("grid", { name: "Background work" }).getByRole("link").first().click();
   await page.getByRole("region", { name: "Change of many records" }).getByText("Refused: 130.").waitFor();
-  await page.getByRole("link", { name: "Tasks" }).last().click();
-  await page.getByRole("heading", { level: 1, name: "Tasks" }).waitFor();
+  await page.getByRole("link", { name: "Background work" }).last().click();
+  await page.getByRole("heading", { level: 1, name: "Background work" }).waitFor();
   expect(session.faults).toEqual([]);
 });
 

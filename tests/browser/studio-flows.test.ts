@@ -76,6 +76,12 @@ test("a flow is made from its start, tested in place, mended, published, and sta
 
   // A step whose connection is made without leaving it.
   await button(page, "Add the first step").click();
+  // A mail is one step, called as people call it.
+  await page.getByLabel("Find a step").fill("mail");
+  await panel(page)
+    .getByRole("button", { name: /^Send an e-mail/ })
+    .waitFor();
+  expect(await panel(page).getByText("mail.send").allTextContents()).toEqual([]);
   await page.getByLabel("Find a step").fill("use a connection");
   await page.keyboard.press("Enter");
   await button(panel(page), "New connection").click();

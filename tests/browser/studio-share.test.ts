@@ -97,7 +97,7 @@ test("with a person, their own records and no margins: as they see it, and what 
     "Changes",
     "Charts",
     "Bin",
-    "Long work",
+    "Background work",
   ]);
   await theirs.page.goto(`${app.origin}/studio/core/dbs/deals/schema`);
   await theirs.page.getByText("Whoever may manage this table can change this.").waitFor();

@@ -10,7 +10,7 @@ const fields = {
   id: column.id({ label: ["Id", "ID", "ID"], example: 4 }),
   user_id: column.id({ label: ["Person", "Osoba", "Person"], example: 12 }),
   purpose: choice(["invitation", "reset"], { hidden: true }),
-  login: text({ label: ["Login", "Login", "Login"], from: ofPerson("login"), example: "jan@example.com" }),
+  login: text({ label: ["Login", "Login", "Benutzername"], from: ofPerson("login"), example: "jan@example.com" }),
   name: text({ label: ["Name", "Imię i nazwisko", "Name"], from: ofPerson("name"), example: "Jan Kowalski" }),
   email: text({ label: ["E-mail", "E-mail", "E-Mail"], example: "jan@example.com" }),
   language: choice(languages, {

@@ -22,7 +22,7 @@ const password = Type.String({ minLength: 8, maxLength: 1000 });
 
 export const fields = {
   login: text({
-    label: ["Login", "Login", "Login"],
+    label: ["Login", "Login", "Benutzername"],
     help: ["For signing in.", "Do logowania.", "Zum Anmelden."],
     body: Type.String({
       minLength: 1,
@@ -36,7 +36,7 @@ export const fields = {
   /** By default the login. */
   name: text({
     label: ["Name", "Imię i nazwisko", "Name"],
-    help: ["Empty: the login.", "Puste pole: login.", "Leer: der Login."],
+    help: ["Empty: the login.", "Puste pole: login.", "Leer: der Benutzername."],
     body: name,
     blank: "",
     example: "Anna Nowak",

@@ -134,7 +134,7 @@ function thingOf<R extends ListOf>(row: Row, kind: string | undefined, words: Wo
   // What was refused, exported or shown is called by its address.
   if (action === "refused" || action === "export" || action === "secret shown")
     return placeIn(called, words, action === "refused");
-  return called === "" ? word : `${word} “${called}”`;
+  return called === "" ? word : `${word} ${say("quoted").replace("{text}", () => called)}`;
 }
 
 /** "PATCH /core/dbs/orders/records/7.json" is "to change Orders"; what has no words is left to the entry's page. */

@@ -39,7 +39,7 @@ const domainFields = {
   }),
   /** Only approved domains are served. */
   status: choice(["pending", "approved"], {
-    label: ["State", "Stan", "Zustand"],
+    label: ["State", "Stan", "Status"],
     choices: {
       pending: ["Waits for its proof", "Czeka na potwierdzenie", "Wartet auf den Nachweis"],
       approved: ["Approved", "Potwierdzony", "Bestätigt"],

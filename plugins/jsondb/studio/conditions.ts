@@ -3,7 +3,7 @@ import { columnKindOf, type FieldType } from "../databases/columns.ts";
 import { isOwn, listOf, typedValue } from "./cells.ts";
 import { me, type Look } from "./look/kinds.ts";
 
-export const operators = ["eq", "contains", "ne", "gt", "gte", "lt", "lte", "in", "empty", "filled", "null"] as const;
+export const operators = ["eq", "contains", "ne", "gt", "gte", "lt", "lte", "in", "empty", "filled"] as const;
 export type Operator = (typeof operators)[number];
 
 export interface Condition {
@@ -26,7 +26,7 @@ export function isDay({ kind }: Pick<Look, "kind">): boolean {
 /** The operators that the API has for a type; a field that the schema does not know takes them all. */
 export function operatorsOf(type: FieldType | undefined, picked = false): readonly Operator[] {
   if (picked) return ["eq", "ne", "in", "empty", "filled"];
-  if (type === "boolean") return ["eq", "ne", "empty", "filled", "null"];
+  if (type === "boolean") return ["eq", "ne", "empty", "filled"];
   const isTextual = type === undefined || columnKindOf(type) === "str";
   return operators.filter((op) => op !== "contains" || isTextual);
 }
@@ -91,6 +91,8 @@ export function listParameters(place: string, values: readonly string[]): (reado
 
 function conditionOf(field: string, op: string, value: string): Condition {
   if (value === "" && (op === "eq" || op === "ne")) return { field, op: op === "eq" ? "empty" : "filled", value: "" };
+  // Nobody sees whether an empty field holds nothing or an empty text.
+  if (op === "null") return { field, op: /^(?:true|1)$/i.test(value) ? "empty" : "filled", value: "" };
   const fragment = /^\*([^*%]+)\*$/.exec(value)?.[1];
   if (op === "eq" && fragment !== undefined) return { field, op: "contains", value: fragment };
   return { field, op: operators.find((one) => one === op) ?? "eq", value };

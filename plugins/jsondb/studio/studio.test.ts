@@ -313,13 +313,17 @@ describe("filters", () => {
     ["filter[age][in][]=1,2&filter[age][in][]=3", { field: "age", op: "in", value: '["1,2","3"]' }],
     ["filter[city]=", { field: "city", op: "empty", value: "" }],
     ["filter[city][ne]=", { field: "city", op: "filled", value: "" }],
-    ["filter[city][null]=true", { field: "city", op: "null", value: "true" }],
     ["any[2][city]=*od*", { group: 2, field: "city", op: "contains", value: "od" }],
     ["any[0][age][gt]=30", { group: 0, field: "age", op: "gt", value: "30" }],
   ] as const)("%s", (text, condition) => {
     const search = new URLSearchParams(text);
     expect(conditionsOf(search)).toEqual([condition]);
     expect(new URLSearchParams(parametersOf(condition).map((one) => [...one])).toString()).toBe(search.toString());
+  });
+
+  test("what the API calls null is empty", () => {
+    const read = (text: string) => conditionsOf(new URLSearchParams(text)).map(({ op }) => op);
+    expect(read("filter[city][null]=true&filter[age][null]=false")).toEqual(["empty", "filled"]);
   });
 
   test("by days of now prefill no new record", () => {

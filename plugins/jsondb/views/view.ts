@@ -84,9 +84,9 @@ const fields = {
   shared: flag({
     label: ["For everyone", "Dla wszystkich", "Für alle"],
     help: [
-      "Everyone who may read the database sees it.",
-      "Widzi go każdy, kto może czytać bazę danych.",
-      "Alle, die die Datenbank lesen dürfen, sehen sie.",
+      "Everyone who may read the table sees it.",
+      "Widzi go każdy, kto może przeglądać tabelę.",
+      "Alle, die die Tabelle lesen dürfen, sehen sie.",
     ],
     body: field.flag(),
     blank: false,

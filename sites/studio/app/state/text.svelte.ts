@@ -62,6 +62,11 @@ class Text {
     return this.names(path)?.[1] ?? words(lastWord(path)).toLowerCase().replace(/s$/, "");
   }
 
+  /** "New table", as the language bends it. */
+  newOne(path: string): string {
+    return this.names(path)?.[2] ?? this.messages.new.replace("{singular}", this.singular(path));
+  }
+
   module(name: string): string {
     const titles: Readonly<Record<string, string>> = this.messages.modules;
     return titles[name] ?? words(name.replaceAll("-", "_"));
