@@ -35,12 +35,7 @@ const budget = {
 const mostChars = 100_000;
 
 /** Catalogues of what is shown first: of other languages than English they come with the language's own file. */
-const firstWords = [
-  "sites/studio/app/frame/text",
-  "plugins/jsondb/studio/text",
-  "plugins/jsondb/studio/access/text",
-  "plugins/jsondb/studio/record/text",
-];
+const firstWords = ["sites/studio/app/frame/text", "plugins/jsondb/studio/text", "plugins/jsondb/studio/record/text"];
 
 /** The style of every page, in this order. */
 const styleFiles = ["tokens", "base", "parts"] as const;

@@ -8,7 +8,7 @@ import { keep, readKept } from "./kept.ts";
 import { wordsIn } from "./send.ts";
 import { importPath, Source } from "./source.svelte.ts";
 import { taskOf } from "./tasks.ts";
-import { allFaults, keepTogether } from "./tasks.svelte.ts";
+import { allFaults, keepTogether } from "./watched.svelte.ts";
 import { say, texts } from "./words.ts";
 
 /** Goes on while another page of the Studio is looked at. */
