@@ -485,6 +485,43 @@ test("dates are those of the account's time zone", async () => {
   await second.stop();
 });
 
+test("branches call at once; a time limit of a `try` is caught, and ends what runs in it", async () => {
+  let open = 0;
+  let most = 0;
+  remote.answer = async ({ body }) => {
+    most = Math.max(most, ++open);
+    if (body.includes("slow")) await Bun.sleep(400);
+    await eventually(() => most > 1, "two calls at once");
+    open--;
+    return Response.json(body.includes("slow") ? "slow" : "quick");
+  };
+  const branch = (value: string) => [call({ params: { value }, as: value }), set({ [`${value}_done`]: true })];
+  const both = { type: "parallel", branches: [branch("one"), branch("two")] };
+  expect(await ended((await start(await flow([both]), {})).id)).toMatchObject({
+    status: "finished",
+    data: { one_done: true, two_done: true },
+  });
+  const late = { ...both, branches: [branch("slow"), branch("two")] };
+  const limited = { type: "try", timeout: 0.2, do: [late], catch: [set({ error: "{{ error.message }}" })] };
+  const done = await ended((await start(await flow([limited, set({ after: true })]), {})).id);
+  expect(done).toMatchObject({ status: "finished", data: { two_done: true, error: expect.any(String), after: true } });
+  expect(done.data).not.toHaveProperty("slow_done");
+});
+
+test("branches that wait long hold nothing, and a failed one is tried again without the others", async () => {
+  let broken = true;
+  remote.answer = ({ body }) => (broken && body.includes("b") ? new Response("", { status: 500 }) : Response.json(1));
+  const waits = [call({ params: { value: "a" } }), { type: "wait", seconds: 2.2 }, set({ a: true })];
+  const fails = [{ type: "wait", seconds: 2.4 }, call({ params: { value: "b" } }), set({ b: true })];
+  const code = await flow([{ type: "parallel", branches: [waits, fails] }]);
+  const { id, status } = await ended((await start(code, {}, "?wait=0")).id);
+  expect(status).toBe("error");
+  broken = false;
+  await app.post(`/connect/flow_processes/${id}/retry.json`);
+  expect(await ended(id)).toMatchObject({ status: "finished", data: { a: true, b: true } });
+  expect(remote.requests.map(({ body }) => JSON.parse(body).value)).toEqual(["a", "b", "b"]);
+});
+
 test("elements of an each that wait long hold nothing, and each goes on once", async () => {
   const body = [call({ params: { value: "{{ item }}" } }), { type: "wait", seconds: 2.2 }, set({ last: "{{ item }}" })];
   const code = await flow([{ type: "each", in: [1, 2, 3], concurrency: 3, do: body }, set({ after: true })]);

@@ -385,3 +385,30 @@ test("a flow asks a person, who answers in the inbox, and goes on by the answer"
   expect((await process()).data).toBe("approve 12.5");
   expect(serious(faults)).toEqual([]);
 });
+
+test("steps stand in branches that run at once, and in those for a failure", async () => {
+  await flow("branches", [{ type: "return", value: 1 }]);
+  await using opened = await studio.signedIn({ at: "/studio/flows/branches" });
+  const { page, faults } = opened;
+  const add = async (path: string, name: RegExp) => {
+    await page.locator(`[data-add="${path}"]`).click();
+    await panel(page).getByRole("button", { name }).click();
+    await card(page, path).waitFor();
+  };
+  await add("0", /^At the same time/);
+  await button(panel(page), "Add a branch").click();
+  await add("0.branches[2].0", /^Try/);
+  const third = page.getByRole("group", { name: "Branch 3" });
+  await third.getByRole("group", { name: "If it fails" }).waitFor();
+  await add("0.branches[2].0.catch.0", /^Wait a time/);
+  await page
+    .getByRole("group", { name: "Branch 2" })
+    .getByRole("button", { name: /Branch 2/ })
+    .click();
+  await card(page, "0.branches[1].0.catch.0").waitFor();
+  await button(page, "Publish").click();
+  await eventually(async () => (await programOf("branches"))[0].type === "parallel");
+  const wait = { type: "wait", seconds: 60 };
+  expect((await programOf("branches"))[0].branches).toEqual([[], [{ type: "try", do: [], catch: [wait] }]]);
+  expect(serious(faults)).toEqual([]);
+});

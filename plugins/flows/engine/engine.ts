@@ -7,7 +7,7 @@ import { StepFault } from "./fault.ts";
 import { Returned, Stopped, Suspended, type End, type Host } from "./host.ts";
 import { cutToLength, resultOf, rootScope } from "./state.ts";
 import type { BlockFrame, EachFrame, Frame, Lane, State } from "./state.ts";
-import { perform } from "./steps.ts";
+import { endBranches, perform } from "./steps.ts";
 import { deadlineOf, idOf, placeIn, scopeAt, stepOf, type Thread } from "./thread.ts";
 import { clear, createTools, type Tools } from "./tools.ts";
 
@@ -76,10 +76,12 @@ async function turn(tools: Tools, thread: Thread): Promise<boolean> {
 }
 
 function endBlock(tools: Tools, thread: Thread): void {
-  thread.frames.pop();
+  const ended = thread.frames.pop();
   const below = thread.frames.at(-1);
-  // The end of a branch ends its `if`; `on_error` steps belong to a step that has ended already.
-  if (below?.kind === "block" && below.running) tools.finish(thread, null);
+  // The end of a branch ends its `if` or `try`; `on_error` steps belong to a step that has ended already.
+  if (below?.kind !== "block" || !below.running) return;
+  const error = (ended?.kind === "block" && ended.error) || null;
+  endBranches(tools, thread, below.running.type === "try" ? { ok: error === null, error } : null);
 }
 
 /** Begins the step of the top frame, or continues it. */
@@ -124,11 +126,11 @@ function checkTime({ host }: Tools, thread: Thread): void {
 
 /** Waits for every element that has begun. Throws what ended it: a failure, a `return`, or the earliest of its waits. */
 async function goThrough(tools: Tools, thread: Thread, frame: EachFrame): Promise<void> {
-  const elements = tools.world.memory.lists[frame.list] ?? [];
+  const count = frame.branches ?? tools.world.memory.lists[frame.list]?.length ?? 0;
   const ends: unknown[] = [];
   const over = () => ends.some((end) => !(end instanceof Suspended));
   const begun = [...frame.lanes];
-  const next = () => begun.shift() ?? newLane(thread, frame, elements.length);
+  const next = () => begun.shift() ?? newLane(thread, frame, count);
   const worker = async () => {
     for (let lane = next(); lane && !over(); lane = next()) {
       try {
@@ -146,12 +148,13 @@ async function goThrough(tools: Tools, thread: Thread, frame: EachFrame): Promis
   const end = endOf(ends);
   if (end !== undefined) throw end;
   tools.journal.drop(thread.frames.splice(-1));
-  tools.finish(thread, { count: elements.length });
+  endBranches(tools, thread, { count });
 }
 
 function newLane(thread: Thread, frame: EachFrame, count: number): Lane | undefined {
   if (frame.next >= count) return undefined;
-  const lane: Lane = { index: frame.next, frames: [{ kind: "block", place: placeIn(ownerOf(thread), "do"), at: 0 }] };
+  const branch = frame.branches === undefined ? "do" : `branches[${frame.next}]`;
+  const lane: Lane = { index: frame.next, frames: [{ kind: "block", place: placeIn(ownerOf(thread), branch), at: 0 }] };
   frame.next += 1;
   frame.lanes.push(lane);
   return lane;
@@ -192,8 +195,10 @@ function recover(tools: Tools, thread: Thread, fault: StepFault): boolean {
       tryAgain(tools, thread, at, frame, fault);
       return true;
     }
-    if (!step.on_error) continue;
-    runOnError(tools, thread, at, frame, fault);
+    const block = frames[at + 1];
+    const isTried = step.type === "try" && block?.kind === "block" && block.place === placeIn(frame, "do");
+    if (!isTried && !step.on_error) continue;
+    handle(tools, thread, at, frame, { fault, branch: isTried ? "catch" : "on_error" });
     return true;
   }
   const frame = frames[innermost(frames)];
@@ -211,12 +216,21 @@ function tryAgain(tools: Tools, thread: Thread, at: number, frame: BlockFrame, f
   frame.wake = tools.host.now() + frame.wakeMs;
 }
 
-function runOnError(tools: Tools, thread: Thread, at: number, frame: BlockFrame, fault: StepFault): void {
+interface Handled {
+  readonly fault: StepFault;
+  /** The step itself goes on with `catch`; with `on_error` it has failed. */
+  readonly branch: "catch" | "on_error";
+}
+
+function handle(tools: Tools, thread: Thread, at: number, frame: BlockFrame, { fault, branch }: Handled): void {
   const stepId = idOf(tools.world, thread, innermost(thread.frames));
-  leaveAbove(tools, thread, at, at, fault);
-  const place = placeIn(frame, "on_error");
-  clear(frame);
-  frame.at += 1;
+  leaveAbove(tools, thread, at, branch === "catch" ? at + 1 : at, fault);
+  const place = placeIn(frame, branch);
+  if (branch === "catch") frame.deadline = frame.deadlineMs = undefined;
+  else {
+    clear(frame);
+    frame.at += 1;
+  }
   const error = { message: fault.message, step: stepId, status: fault.status, data: fault.data };
   thread.frames.push({ kind: "block", place, at: 0, error });
 }

@@ -38,13 +38,15 @@ export interface BlockFrame {
   readonly error?: Readonly<Record<string, unknown>> | undefined;
 }
 
-/** A running `each` step; several elements may run at once. */
+/** A running `each` or `parallel` step; several elements or branches may run at once, each in a lane. */
 export interface EachFrame {
   readonly kind: "each";
   /** The name of its elements in the memory; they never change. */
   readonly list: string;
   readonly as: string;
   readonly concurrency: number;
+  /** How many branches a `parallel` has; an `each` has elements instead. */
+  readonly branches?: number;
   next: number;
   readonly lanes: Lane[];
 }

@@ -16,7 +16,7 @@ import type {
   WaitStep,
 } from "../program/program.ts";
 import { plus, resultOf, type BlockFrame } from "./state.ts";
-import { callsOf, deadlineOf, idOf, pathOf, placeIn, scopeAt, variablesOf, type Thread } from "./thread.ts";
+import { callsOf, deadlineOf, idOf, pathOf, placeIn, scopeAt, stepOf, variablesOf, type Thread } from "./thread.ts";
 import { expandPaths, readCondition, readIncrement, readSearch } from "../program/records.ts";
 import { elementsOf } from "../program/template.ts";
 import type { Tools } from "./tools.ts";
@@ -41,6 +41,13 @@ export async function perform(tools: Tools, thread: Thread, frame: BlockFrame, s
       return wait(tools, thread, frame, step);
     case "each":
       return each(tools, thread, step);
+    case "try":
+      return void thread.frames.push({ kind: "block", place: placeIn(frame, "do"), at: 0 });
+    case "parallel": {
+      const { length: branches } = step.branches;
+      const { concurrency = branches } = step;
+      return void thread.frames.push({ kind: "each", list: "", as: "", concurrency, branches, next: 0, lanes: [] });
+    }
     case "flow":
       return call(tools, thread, step);
     case "connector":
@@ -274,6 +281,14 @@ function refuse(key: string, read: { readonly mistakes: readonly string[] } | un
 /** An expression without a result names no table: the record must not leave its table because of it. */
 function tableOf(given: unknown): string | undefined {
   return text(given) || undefined;
+}
+
+/** Ends the step of the frame on top whose branches have run. */
+export function endBranches(tools: Tools, thread: Thread, result: unknown): void {
+  const step = stepOf(tools.world, thread, thread.frames.length - 1);
+  // The `as` of an `each` names its elements.
+  if (step?.type === "try" || step?.type === "parallel") keep(tools, thread, step.as ?? step.id, result);
+  tools.finish(thread, result);
 }
 
 function keep({ world, changed }: Tools, thread: Thread, name: string | undefined, value: unknown): void {

@@ -55,7 +55,7 @@ export function placeIn(frame: BlockFrame, branch: string): string {
 }
 
 /**
- * `input` and its keys, the results of steps, elements of `each`, the `error` of `on_error` steps, `account_url`, and
+ * `input` and its keys, the results of steps, elements of `each`, the `error` of `catch` and `on_error` steps, `account_url`, and
  * last `app`, which replaces all of them: no parameter may fulfil a condition on `app.user.role`.
  */
 export function variablesOf(engine: EngineState, thread: Thread): Variables {
@@ -76,7 +76,7 @@ function localsOf(engine: EngineState, thread: Thread): Variables[] {
       if (frame?.kind === "call") return locals;
       if (frame?.kind === "block" && frame.error) locals.push({ error: frame.error });
     }
-    if (one.each) {
+    if (one.each && one.each.branches === undefined) {
       const { as, list } = one.each;
       locals.push({ [as]: engine.memory.lists[list]?.[one.index] ?? null, [`${as}_index`]: one.index });
     }
@@ -99,7 +99,8 @@ export function idOf(engine: EngineState, thread: Thread, at: number): string {
   const place = frame.place === "" ? `${frame.at}` : `${frame.place}.${frame.at}`;
   const flow = scopeNameAt(thread, at) === rootScope ? "" : `${scopeAt(engine, thread, at).flow}/`;
   const elements: number[] = [];
-  for (let one: Thread | undefined = thread; one?.each; one = one.parent) elements.unshift(one.index);
+  for (let one: Thread | undefined = thread; one?.each; one = one.parent)
+    if (one.each.branches === undefined) elements.unshift(one.index);
   return `${flow}${own ?? place}${elements.map((index) => `#${index}`).join("")}`;
 }
 

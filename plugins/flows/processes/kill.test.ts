@@ -15,9 +15,9 @@ afterAll(async () => {
 
 const program = [
   { type: "connector", id: "first", connector: "remote", method: "first", as: "first" },
-  { type: "mutation", id: "note", set: { note: "{{ first.ok }}" } },
+  { type: "try", do: [{ type: "mutation", id: "note", set: { note: "{{ first.ok }}" } }, { type: "fail" }], catch: [] },
   { type: "db", op: "create", db: "orders", data: { note: "{{ note }}" }, as: "order" },
-  { type: "connector", id: "second", connector: "remote", method: "second" },
+  { type: "parallel", branches: [[{ type: "connector", id: "second", connector: "remote", method: "second" }], []] },
   { type: "wait", id: "wait", seconds: 0.01 },
   { type: "return", id: "return", value: "{{ order.data.note }}" },
 ];
@@ -87,7 +87,13 @@ test.each(places)(
     const { json } = await server.request("GET", `/connect/flow_processes/${processes[0].id}.json`);
     expect([json.status, json.data]).toEqual(["finished", true]);
     const steps = json.steps.map(({ id, status }: Record<string, string>) => `${id} ${status}`);
-    expect(steps).toEqual(["first", "note", "2", "second", "wait", "return"].map((id) => `${id} finished`));
+    expect(steps).toEqual([
+      "first finished",
+      "1 finished",
+      "note finished",
+      "1.do.1 error",
+      ...["2", "3", "second", "wait", "return"].map((id) => `${id} finished`),
+    ]);
     expect([remote.at("/first").length, remote.at("/second").length]).toEqual([firsts, seconds]);
     const keys = new Set(remote.requests.map(({ path, headers }) => `${path} ${headers.get("idempotency-key")}`));
     expect(keys.size).toBe(2);

@@ -6,7 +6,7 @@ import { programOf } from "../manage/check.ts";
 import type { FlowRow } from "../manage/flow.ts";
 import { checkProgram, mistakesOf } from "../program/check.ts";
 import { privilegeFor } from "../program/step-types.ts";
-import type { Program } from "../program/program.ts";
+import { blockAt, branchNames, isFlat, type Program } from "../program/program.ts";
 import { shownSteps, type Included } from "./show.ts";
 
 /** Throws 404 for an unknown flow, and the 422 that names the wrong field. */
@@ -97,14 +97,14 @@ async function answerMistakes({ program, answers, flowOf }: DryRun): Promise<str
     for (const [at, step] of (steps ?? []).entries()) {
       const here = place === "" ? `${at}` : `${place}.${at}`;
       if (step.type === "connector") known.add(`${flow}${step.id ?? here}`).add(`${step.connector}.${step.method}`);
-      if (step.type.includes(".") || step.type === "http") known.add(`${flow}${step.id ?? here}`).add(step.type);
+      if (step.type.includes(".") || step.type === "http" || isFlat(step.type))
+        known.add(`${flow}${step.id ?? here}`).add(step.type);
       if (step.type === "db") known.add(`${flow}${here}`).add(`${step.db}.${step.op}`);
       if (step.type === "flow" && !called.has(step.flow)) {
         called.add(step.flow);
         await look((await flowOf(step.flow))?.program, `${step.flow}/`, "");
       }
-      for (const branch of ["then", "else", "do", "on_error"] as const)
-        if (isObject(step) && Array.isArray(step[branch])) await look(step[branch], flow, `${here}.${branch}`);
+      for (const branch of branchNames(step)) await look(blockAt([step], `0.${branch}`), flow, `${here}.${branch}`);
     }
   };
   await look(program, "", "");

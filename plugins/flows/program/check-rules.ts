@@ -18,8 +18,8 @@ export interface StepCheck {
   wrong(message: string, inside?: string): void;
   /** Reports what only a program that is saved anew is refused for. The message begins with the place in the value. */
   outdated(message: string): void;
-  /** Checks the value as a block of steps, one level deeper. */
-  block(): void;
+  /** Checks the value, or one inside of it, as a block of steps, one level deeper. */
+  block(steps?: unknown, inside?: string): void;
   /** Notes the id of a step; false if another step has it. */
   isNewId(id: string): boolean;
 }
@@ -44,6 +44,13 @@ const steps: Rule = (value, at) => {
 const requiredSteps: Rule = (value, at) => {
   if (value === undefined) at.wrong("is required");
   else at.block();
+};
+
+const branches: Rule = (value, at) => {
+  if (!Array.isArray(value) || value.length === 0 || value.length > limits.branches)
+    return at.wrong(value === undefined ? "is required" : `must be 1 to ${limits.branches} arrays of steps`);
+  // Not undefined, which would be the value itself.
+  for (const [index, one] of value.entries()) at.block(one ?? null, `[${index}]`);
 };
 
 const code: Rule = (value, at) => {
@@ -201,10 +208,11 @@ const elements: Rule = (value, at) => {
   template(elementsOf(value), at);
 };
 
-const concurrency: Rule = (value, at) => {
-  if (value !== undefined && !isWhole(value, 1, limits.concurrency))
-    at.wrong(`must be a whole number from 1 to ${limits.concurrency}`);
-};
+const atMost =
+  (most: number): Rule =>
+  (value, at) => {
+    if (value !== undefined && !isWhole(value, 1, most)) at.wrong(`must be a whole number from 1 to ${most}`);
+  };
 
 const input: Rule = (value, at) => {
   if (value !== undefined && !isObject(value) && typeof value !== "string")
@@ -253,7 +261,12 @@ const builtIn: ReadonlyMap<string, Shape> = new Map([
     }),
   ],
   // Here `as` names the element, not a result.
-  ["each", { ...shape({ in: elements, as, do: requiredSteps, concurrency }), stores: false }],
+  [
+    "each",
+    { ...shape({ in: elements, as, do: requiredSteps, concurrency: atMost(limits.concurrency) }), stores: false },
+  ],
+  ["try", shape({ do: requiredSteps, catch: requiredSteps, as })],
+  ["parallel", shape({ branches, concurrency: atMost(limits.branches), as })],
   ["flow", shape({ flow: code, input, as })],
   ["return", shape({ value: template })],
   ["fail", shape({ message })],

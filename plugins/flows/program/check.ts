@@ -70,7 +70,7 @@ function checkStep(walk: Walk, given: unknown, place: string, depth: number): vo
       stores,
       wrong: (message, inside = "") => void mistakes.push(`${place}.${key}${inside} ${message}`),
       outdated: (message) => void walk.outdated.push(`${place}.${key}${message}`),
-      block: () => checkBlock(walk, given[key], `${place}.${key}`, depth + 1),
+      block: (steps = given[key], inside = "") => checkBlock(walk, steps, `${place}.${key}${inside}`, depth + 1),
       isNewId: (id) => ids.size !== ids.add(id).size,
     };
     rule(given[key], at);

@@ -62,6 +62,19 @@ export interface EachStep extends Common {
   readonly do: Program;
   readonly concurrency?: number;
 }
+export interface TryStep extends Common {
+  readonly type: "try";
+  readonly do: Program;
+  /** Run with `error` in scope if a step of `do` fails. */
+  readonly catch: Program;
+  readonly as?: string;
+}
+export interface ParallelStep extends Common {
+  readonly type: "parallel";
+  readonly branches: readonly Program[];
+  readonly concurrency?: number;
+  readonly as?: string;
+}
 export interface FlowStep extends Common {
   readonly type: "flow";
   readonly flow: string;
@@ -103,6 +116,8 @@ export type Step =
   | IfStep
   | DbStep
   | EachStep
+  | TryStep
+  | ParallelStep
   | FlowStep
   | ReturnStep
   | FailStep
@@ -127,6 +142,8 @@ export const limits = {
   /** In one `each`. */
   elements: 1000,
   concurrency: 20,
+  /** In one `parallel`. */
+  branches: 10,
   retries: 10,
   retryDelaySeconds: 3600,
   timeoutSeconds: 86_400,
@@ -139,10 +156,18 @@ export const limits = {
   memoryChars: 8_000_000,
 };
 
-/** The steps at a place such as `2.then`; "" is the program itself. */
+/** The names of the branches that a step may have; those of a `parallel` are `branches[0]` and so on. */
+export function branchNames(step: object): string[] {
+  const branches: unknown = "branches" in step && step.branches;
+  const own = Array.isArray(branches) ? branches.map((_, at) => `branches[${at}]`) : [];
+  return ["then", "else", "do", "catch", ...own, "on_error"];
+}
+
+/** The steps at a place such as `2.then` or `2.branches[0]`; "" is the program itself. */
 export function blockAt(program: Program, place: string): Program {
   let found: unknown = program;
   // The place was made by walking this program.
-  if (place !== "") for (const key of place.split(".")) found = (found as Record<string, unknown> | undefined)?.[key];
+  const keys = place === "" ? [] : place.replaceAll("]", "").split(/[.[]/);
+  for (const key of keys) found = (found as Record<string, unknown> | undefined)?.[key];
   return Array.isArray(found) ? found : [];
 }

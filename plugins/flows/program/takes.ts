@@ -2,7 +2,7 @@
 import { forbidden, isObject, type Sql, type Use, type Uses } from "platform";
 import { programOf } from "../manage/check.ts";
 import { holding, type Naming } from "../manage/store.ts";
-import { limits, type DbOp, type Program, type Step } from "./program.ts";
+import { blockAt, branchNames, limits, type DbOp, type Program, type Step } from "./program.ts";
 import { expandPaths } from "./records.ts";
 import { privilegeFor, type StepTypes } from "./step-types.ts";
 
@@ -89,7 +89,7 @@ export function* stepsIn(program: unknown, place: string): Generator<PlacedStep>
   for (const [at, step] of (program as Program).entries()) {
     yield { place: `${place}[${at}]`, step };
     if (!isObject(step)) continue;
-    for (const branch of ["then", "else", "do", "on_error"]) yield* stepsIn(step[branch], `${place}[${at}].${branch}`);
+    for (const branch of branchNames(step)) yield* stepsIn(blockAt([step], `0.${branch}`), `${place}[${at}].${branch}`);
   }
 }
 

@@ -18,6 +18,7 @@ import {
   rowsOf,
   spotOf,
   stepAt,
+  withBranch,
 } from "./program/tree.ts";
 import type { Branch, Direction, Program, ProgramChange, Step, StepPosition } from "./program/tree.ts";
 import type { Starts } from "./starts.svelte.ts";
@@ -162,7 +163,7 @@ export class Building {
   }
 
   addBranch(branch: Branch): void {
-    if (isStep(this.step)) this.change({ ...this.step, [branch]: [] });
+    if (isStep(this.step)) this.change(withBranch(this.step, branch, []));
   }
 
   remove(): void {

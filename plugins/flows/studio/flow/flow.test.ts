@@ -60,6 +60,8 @@ test("a new step about the start's record is about its table", () => {
   expect(ofStart(create, [orders])).toBe(create);
 });
 
+const at2 = (branches: unknown[][]) => ({ type: "parallel", branches });
+
 describe("a move", () => {
   test.each<[string, Program, string, Direction, Program | undefined, string | undefined]>([
     ["up among siblings", [a, b], "1", "up", [b, a], "0"],
@@ -96,6 +98,15 @@ describe("a move", () => {
     ["not into a step without branches", [a, b], "1", "in", undefined, undefined],
     ["into the loop above", [{ type: "each", in: "x" }, a], "1", "in", [{ type: "each", in: "x", do: [a] }], "0.do.0"],
     ["out after its owner", [branching({ then: [a, b] }), c], "0.then.0", "out", [branching({ then: [b] }), a, c], "1"],
+    [
+      "to the next of the branches at once",
+      [at2([[a], [b]])],
+      "0.branches[0].0",
+      "down",
+      [at2([[], [a, b]])],
+      "0.branches[1].0",
+    ],
+    ["into the way for failures", [{ type: "try" }, a], "1", "in", [{ type: "try", catch: [a] }], "0.catch.0"],
     ["not out of the program", [a], "0", "out", undefined, undefined],
     ["of what is not there", [a], "3", "up", undefined, undefined],
   ])("%s", (_, program, path, way, after, to) => {
@@ -111,6 +122,7 @@ describe("a move", () => {
       { maxDepth: 3 },
       leaf,
       fc.record({ type: fc.constant("if"), then: tie("block"), else: tie("block") }, { requiredKeys: ["type"] }),
+      fc.record({ type: fc.constant("parallel"), branches: fc.array(tie("block"), { maxLength: 3 }) }),
       fc.record({ type: fc.constant("each"), do: tie("block"), on_error: tie("block") }, { requiredKeys: ["type"] }),
     ),
     block: fc.array(tie("step"), { maxLength: 3 }),
@@ -167,6 +179,9 @@ describe("a program", () => {
       program,
       path: "1.then.0",
     });
+    const beside = [at2([[a], [b]])];
+    expect(withoutBranch(beside, "0.branches[0]")).toEqual([at2([[b]])]);
+    expect(duplicated([at2([[named("a", { id: "x" })]])], "0")?.program[1]).toEqual(at2([[named("a", { id: "x-2" })]]));
     expect(inserted(withoutBranch(program, "1.on_error"), { block: "1.on_error", at: 3 }, d).path).toBe("2");
     expect(inserted([], { block: "", at: 5 }, d)).toEqual({ program: [d], path: "0" });
   });
@@ -306,6 +321,7 @@ describe("a message of the server", () => {
     ["program[0].set.city is not valid Liquid: x", "0", "set", ".city", "is not valid Liquid: x"],
     ["program[0].params.to[0].a must be a text", "0", "params", ".to[0].a", "must be a text"],
     ["program[3] must be an object { type, … }", "3", "", "", "must be an object { type, … }"],
+    ["program[2].branches[1][0].catch[3].op is required", "2.branches[1].0.catch.3", "op", "", "is required"],
     ["program[1].then must be an array of steps", "1", "then", "", "must be an array of steps"],
     ["program must be an array of steps", "", "", "", "must be an array of steps"],
     ["program[1].connector: the connector is not there", "1", "connector", "", "the connector is not there"],
@@ -369,7 +385,7 @@ const ofAsk = {
 const stepTypes = new Map([ofMail, ofAsk].map((one) => [one.type, one]));
 
 test("every kind is told by its step, and has a form with the keys that the server knows", () => {
-  const branches = ["then", "else", "do", "on_error"];
+  const branches = ["then", "else", "do", "catch", "branches", "on_error"];
   /** Set by the kind, by the choice of a table, and above the fields. */
   const elsewhere = ["type", "op", "table_name", "description"];
   for (const kind of kinds) {

@@ -2,7 +2,7 @@ import { catalogue, textOf } from "studio";
 import { furtherFields } from "./program/kind.ts";
 import { kindOf, own } from "./program/kinds.ts";
 import type { FaultLocation } from "./program/faults.ts";
-import { isStep } from "./program/tree.ts";
+import { isStep, numberOf, type Branch } from "./program/tree.ts";
 import de from "./text/de.json" with { type: "json" };
 import en from "./text/en.json" with { type: "json" };
 import pl from "./text/pl.json" with { type: "json" };
@@ -14,6 +14,23 @@ export function sayKind(step: unknown, ofConnection?: (code: string) => string |
   const kind = kindOf(step, ofConnection);
   if (kind && kind !== own) return say(kind.title);
   return (isStep(step) && textOf(step["type"])) || say("noStep");
+}
+
+/** What a branch is called over its steps. */
+export function branchName(step: unknown, branch: Branch): string {
+  const number = numberOf(branch);
+  if (number >= 0) return say("branchNumber", { number: String(number + 1) });
+  if (branch === "catch") return say("catchBranch");
+  if (branch === "do" && isStep(step) && step["type"] === "try") return say("tryBranch");
+  return say(
+    branch === "then"
+      ? "thenBranch"
+      : branch === "else"
+        ? "elseBranch"
+        : branch === "do"
+          ? "doBranch"
+          : "on_errorBranch",
+  );
 }
 
 /** What a step is called on its card. */

@@ -17,7 +17,7 @@ export interface StepFault extends FaultLocation {
 }
 
 const most = 500;
-const inBranch = /^\.(then|else|do|on_error)\[/;
+const inBranch = /^\.(then|else|do|catch|branches\[\d\]|on_error)\[/;
 
 /** Undefined for a message that does not begin with a place in the program. */
 export function locationOf(message: string): FaultLocation | undefined {

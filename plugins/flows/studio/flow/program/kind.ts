@@ -103,9 +103,11 @@ export function furtherFields({ fields }: StepKind): readonly StepField[] {
   return common.filter(({ key }) => !fields.some((field) => field.key === key));
 }
 
-/** The branches that a step can get, beside those that it has. */
-export function furtherBranches(step: Step): Branch[] {
-  return Array.isArray(step["on_error"]) ? [] : ["on_error"];
+/** The branch that can be added to those that run at once. */
+export function nextBranch({ type, branches }: Step): Branch | undefined {
+  return type === "parallel" && Array.isArray(branches) && branches.length < 10
+    ? `branches[${branches.length}]`
+    : undefined;
 }
 
 /** The value at a key, or at one within it: `params.to`. */

@@ -5,6 +5,7 @@
 /* oxlint-disable unicorn/no-thenable -- a step of a flow has a branch of that name */
 import bot from "lucide-static/icons/bot.svg";
 import box from "lucide-static/icons/box.svg";
+import columns from "lucide-static/icons/columns-2.svg";
 import cornerLeftDown from "lucide-static/icons/corner-left-down.svg";
 import eye from "lucide-static/icons/eye.svg";
 import hand from "lucide-static/icons/hand.svg";
@@ -16,6 +17,7 @@ import plug from "lucide-static/icons/plug-zap.svg";
 import plus from "lucide-static/icons/plus.svg";
 import repeat from "lucide-static/icons/repeat.svg";
 import search from "lucide-static/icons/search.svg";
+import shield from "lucide-static/icons/shield-alert.svg";
 import split from "lucide-static/icons/split.svg";
 import timer from "lucide-static/icons/timer.svg";
 import trash from "lucide-static/icons/trash-2.svg";
@@ -228,6 +230,32 @@ export const kinds: readonly StepKind[] = [
     ],
     says: "eachSays",
     pieces: { list: ["template", "in"] },
+  },
+  {
+    id: "try",
+    group: "logic",
+    icon: shield,
+    color: "gray",
+    title: "tryKind",
+    about: "tryAbout1",
+    is: isOf({ type: "try" }),
+    start: { type: "try", do: [], catch: [] },
+    fields: [result],
+    says: "trySays",
+    pieces: {},
+  },
+  {
+    id: "parallel",
+    group: "logic",
+    icon: columns,
+    color: "gray",
+    title: "parallelKind",
+    about: "parallelAbout",
+    is: isOf({ type: "parallel" }),
+    start: { type: "parallel", branches: [[], []] },
+    fields: [{ key: "concurrency", kind: "number", label: "atOnceLabel", help: "parallelHelp" }, result],
+    says: "parallelSays",
+    pieces: {},
   },
   {
     id: "set",

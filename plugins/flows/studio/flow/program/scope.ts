@@ -47,12 +47,12 @@ export function namesAt(
     }
     const step = stepAt(program, here);
     const branch = parts[length];
-    if (branch === "do" && isStep(step)) {
+    if (branch === "do" && isStep(step) && step["type"] !== "try") {
       const element = typeof step["as"] === "string" && step["as"] !== "" ? step["as"] : "item";
       const elements = searched(program, step["in"], fieldsOf).map((field) => `${element}.${field}`);
       add([element, ...elements, `${element}_index`], here);
     }
-    if (branch === "on_error") add(ofError, here);
+    if (branch === "on_error" || branch === "catch") add(ofError, here);
   }
   const input = [...new Set([...given, ...inputKeysIn(program)])].map((key) => `input.${key}`);
   add([...always.slice(0, 1), ...input, ...always.slice(1)], "");
@@ -76,7 +76,7 @@ export function storedBy(step: unknown, fieldsOf: FieldsOf = () => []): string[]
   const { type } = step;
   if (type === "mutation") return isStep(step["set"]) ? Object.keys(step["set"]) : [];
   const stores =
-    ["connector", "http", "db", "flow", "ask"].some((one) => one === type) ||
+    ["connector", "http", "db", "flow", "ask", "try", "parallel"].some((one) => one === type) ||
     (typeof type === "string" && type.includes("."));
   if (!stores) return [];
   const name = typeof step["as"] === "string" && step["as"] !== "" ? step["as"] : idOf(step);

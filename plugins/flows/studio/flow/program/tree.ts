@@ -8,8 +8,11 @@ export type Step = Readonly<Record<string, unknown>>;
 /** As somebody has typed it: what is in it may be no step. */
 export type Program = readonly unknown[];
 
-const branches = ["then", "else", "do", "on_error"] as const;
-export type Branch = (typeof branches)[number];
+const branches = ["then", "else", "do", "catch", "on_error"] as const;
+export type Branch = (typeof branches)[number] | `branches[${number}]`;
+
+/** The branches without which a step of this type would be nothing. */
+const needed: Readonly<Record<string, readonly string[]>> = { if: ["then"], each: ["do"], try: ["do", "catch"] };
 
 export interface StepPosition {
   readonly block: string;
@@ -32,11 +35,12 @@ export function isStep(value: unknown): value is Step {
   return typeof value === "object" && value !== null && !Array.isArray(value) && !isLongNumber(value);
 }
 
-/** The branches that a step has, and those without which its kind would be nothing. */
+/** The branches that a step has, and those that it needs. */
 export function branchesOf(step: unknown): Branch[] {
   if (!isStep(step)) return [];
-  const needed = step["type"] === "if" ? "then" : step["type"] === "each" ? "do" : undefined;
-  return branches.filter((branch) => branch === needed || Array.isArray(step[branch]));
+  const own = needed[String(step["type"])] ?? [];
+  const numbered = beside(step).map((_, at): Branch => `branches[${at}]`);
+  return [...numbered, ...branches.filter((branch) => own.includes(branch) || Array.isArray(step[branch]))];
 }
 
 /** The steps and their branches, one below the other. */
@@ -105,7 +109,10 @@ export function withoutBranch(program: Program, block: string): Program {
   const owner = ownerOf(block);
   const step = stepAt(program, owner);
   if (!isStep(step)) return program;
-  const { [block.slice(owner.length + 1)]: _, ...rest } = step;
+  const branch = block.slice(owner.length + 1);
+  const at = numberOf(branch);
+  if (at >= 0) return replaced(program, owner, { ...step, branches: beside(step).toSpliced(at, 1) });
+  const { [branch]: _, ...rest } = step;
   return replaced(program, owner, rest);
 }
 
@@ -153,11 +160,17 @@ export function duplicated(program: Program, path: string): ProgramChange | unde
 
 function renewed(step: unknown, used: Set<string>): unknown {
   if (!isStep(step)) return step;
-  const inside = branchesOf(step)
-    .filter((branch) => branch in step)
-    .map((branch) => [branch, stepsIn(step, branch).map((one) => renewed(one, used))] as const);
   const id = idOf(step);
-  return { ...step, ...(id !== undefined && { id: newId(id, used) }), ...Object.fromEntries(inside) };
+  const inside = branchesOf(step).filter((branch) => numberOf(branch) >= 0 || branch in step);
+  return inside.reduce<Step>(
+    (copy, branch) =>
+      withBranch(
+        copy,
+        branch,
+        stepsIn(step, branch).map((one) => renewed(one, used)),
+      ),
+    id === undefined ? step : { ...step, id: newId(id, used) },
+  );
 }
 
 function newId(id: string, used: Set<string>): string {
@@ -176,9 +189,23 @@ export function idOf(step: unknown): string | undefined {
   return isOfRecord ? undefined : step["id"];
 }
 
+/** Of `branches[1]` 1, of another branch -1. */
+export function numberOf(branch: string): number {
+  const [, number = "-1"] = /^branches\[(\d+)\]$/.exec(branch) ?? [];
+  return Number(number);
+}
+
+const beside = (step: Step): readonly unknown[] => (Array.isArray(step["branches"]) ? step["branches"] : []);
+
 function stepsIn(step: unknown, branch: string): Program {
-  const steps = isStep(step) ? step[branch] : undefined;
+  const at = numberOf(branch);
+  const steps = !isStep(step) ? undefined : at < 0 ? step[branch] : beside(step)[at];
   return Array.isArray(steps) ? steps : [];
+}
+
+export function withBranch(step: Step, branch: string, steps: Program): Step {
+  const at = numberOf(branch);
+  return at < 0 ? { ...step, [branch]: steps } : { ...step, branches: beside(step).toSpliced(at, 1, steps) };
 }
 
 function withBlock(program: Program, block: string, change: (steps: Program) => Program): Program {
@@ -186,5 +213,6 @@ function withBlock(program: Program, block: string, change: (steps: Program) => 
   const [first = "", branch = "", ...rest] = block.split(".");
   const step = program[Number(first)];
   if (!isStep(step)) return program;
-  return program.with(Number(first), { ...step, [branch]: withBlock(stepsIn(step, branch), rest.join("."), change) });
+  const steps = withBlock(stepsIn(step, branch), rest.join("."), change);
+  return program.with(Number(first), withBranch(step, branch, steps));
 }
