@@ -268,7 +268,7 @@ describe("consent", () => {
     const policy = headers.get("content-security-policy") ?? "";
     expect(policy).toContain("default-src 'none'");
     expect(policy).toContain("frame-ancestors 'none'");
-    expect(policy).toContain("form-action 'self' https://notes.example.com;");
+    expect(policy).not.toContain("form-action");
     expect(headers.get("x-frame-options")).toBe("DENY");
     expect(headers.get("cache-control")).toBe("no-store");
     expect(headers.get("referrer-policy")).toBe("same-origin");
@@ -396,7 +396,8 @@ describe("a metadata document", () => {
     ["without addresses", (address: string) => Response.json({ client_id: address })],
   ])("%s is not taken", async (_what, answer) => {
     const { receiver, address } = documents();
-    receiver.answer = () => answer(address);
+    const other = () => Response.json({ client_id: address, redirect_uris: [redirectUri] });
+    receiver.answer = ({ path }) => (path === "/other.json" ? other() : answer(address));
     staysHere(await look({}, address));
   });
 
@@ -420,4 +421,38 @@ describe("a metadata document", () => {
     "https://app.example/",
     "https://app.example/a#b",
   ])("at %s is none", async (address) => staysHere(await look({}, address)));
+});
+
+describe("the token endpoint", () => {
+  test("says what is wrong in the words of OAuth, and is kept nowhere", async () => {
+    const { id: own, secret = "" } = await registered(app, { token_endpoint_auth_method: "client_secret_basic" });
+    const basic = { authorization: `Basic ${btoa(`${own}:${secret}`)}` };
+    for (const [fields, headers, status, error] of [
+      [{ client_id: id, grant_type: "password" }, {}, 400, "unsupported_grant_type"],
+      [{ client_id: id }, {}, 400, "unsupported_grant_type"],
+      [{ client_id: "nobody", grant_type: "refresh_token" }, {}, 401, "invalid_client"],
+      [{ grant_type: "refresh_token" }, {}, 401, "invalid_client"],
+      [{ grant_type: "refresh_token" }, { authorization: "Basic !" }, 401, "invalid_client"],
+      [{ grant_type: "refresh_token", client_secret: secret }, basic, 400, "invalid_request"],
+      [{ grant_type: "refresh_token" }, basic, 400, "invalid_grant"],
+      [{ client_id: id, grant_type: "refresh_token", refresh_token: "core_refresh_" }, {}, 400, "invalid_grant"],
+    ] as const) {
+      const answer = await postForm(app, "/oauth/token", fields, headers);
+      expect([fields, answer.status, answer.json.error]).toEqual([fields, status, error]);
+      expect(answer.headers.get("cache-control")).toBe("no-store");
+      expect(answer.headers.get("www-authenticate")).toBe(status === 401 ? 'Basic realm="oauth"' : null);
+    }
+  });
+
+  // The last test: it uses up what this address may make.
+  test("and the making of apps are limited by address", async () => {
+    const statuses = new Set<number>();
+    for (let tries = 0; tries < 61; tries++)
+      statuses.add((await app.post("/oauth/register", {}, { token: null })).status);
+    expect(statuses).toEqual(new Set([400, 429]));
+    // Neither is a document asked for.
+    const receiver = app.receiver();
+    expect((await look({}, `${receiver.url}/app.json`)).status).toBe(429);
+    expect(receiver.requests).toEqual([]);
+  });
 });

@@ -98,7 +98,6 @@ export function isRedirectUri(text: unknown): text is string {
   const url = URL.parse(text);
   if (!url || url.username !== "" || url.password !== "") return false;
   if (url.protocol === "http:") return isLoopback(url);
-  // It stands in the page's policy, where another character of a host would begin something else.
   if (url.protocol === "https:") return /^(?:[a-z0-9.-]+|\[[0-9a-f:]+\])$/.test(url.hostname);
   return url.protocol.includes(".");
 }

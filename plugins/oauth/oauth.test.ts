@@ -21,6 +21,7 @@ import {
   sentTo,
   signedIn,
 } from "../../tests/fixtures/oauth-app.ts";
+import { sha256 } from "../../runtime/base/hash.ts";
 import type { Browser } from "../../tests/fixtures/oidc-browser.ts";
 
 let app: TestApp;
@@ -265,6 +266,39 @@ test("a connection is a token with limits, whose access ends with it", async () 
   expect((await refreshed(app, id, refresh_token)).json.error).toBe("invalid_grant");
   await app.patch(`/account/api_tokens/${String(row?.["id"])}.json`, { api_token: { active: true } });
   expect((await refreshed(app, id, refresh_token)).status).toBe(200);
+});
+
+test("an app's token is kept in memory like any, and forgotten in every process", async () => {
+  const second = await startTestApp({ target: app.target });
+  const { id } = await registered(app, { client_name: "Twice" });
+  const { access_token: token, refresh_token } = await connected(app, browser, id);
+  const statuses = () =>
+    Promise.all([app, second].map(async (server) => (await server.get("/core/dbs.json", { token })).status));
+  expect(await statuses()).toEqual([200, 200]);
+  // From now on a request asks the database for neither the text nor the token.
+  const { id: tokenId } = (await tokensListed()).find(({ name }) => name === "Twice") ?? {};
+  const texts = await app.sql`delete from api_token_texts where token_id = ${Number(tokenId)} returning *`;
+  expect(texts.length).toBe(1);
+  expect(await statuses()).toEqual([200, 200]);
+  expect((await app.post("/core/tokens/" + String(tokenId) + "/rotate.json", {})).status).toBe(200);
+  expect(await statuses()).toEqual([401, 401]);
+
+  const next = (await refreshed(app, id, refresh_token)).json;
+  const now = () =>
+    Promise.all(
+      [app, second].map(async (server) => (await server.get("/core/dbs.json", { token: next.access_token })).status),
+    );
+  expect(await now()).toEqual([200, 200]);
+  await app.delete(`/account/api_tokens/${String(tokenId)}.json`);
+  expect(await now()).toEqual([401, 401]);
+  await second.stop();
+});
+
+test("an access token ends after its hour", async () => {
+  const { id } = await registered(app);
+  const { access_token: token } = await connected(app, browser, id);
+  await app.sql`update api_token_texts set ends_at = now() - interval '1 second' where token_hash = ${sha256(token)}`;
+  expect((await app.get("/core/dbs.json", { token })).status).toBe(401);
 });
 
 test("what nobody used is forgotten: codes at once, apps after 30 days", async () => {

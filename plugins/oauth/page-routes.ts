@@ -23,7 +23,7 @@ export function pageRoutes(ctx: OAuthContext): Route[] {
           "OAuth 2.1: `response_type=code` with PKCE (`S256` alone), `redirect_uri` exactly as registered, `resource` (RFC 8707) this account or its `/mcp`, `scope` of `read`, `write` and names of privileges. The answer goes back with `code`, `state` and `iss` (RFC 9207).",
         access,
         query: { "*": "as RFC 6749 and RFC 7636 name them" },
-        ...pageAnswers(200, 303, 400, 403),
+        ...pageAnswers(200, 303, 400, 403, 429),
       },
       (input) => answered(ctx, input, input.query.toString(), async (question, caller, shown) => shown()),
     ),
@@ -39,7 +39,7 @@ export function pageRoutes(ctx: OAuthContext): Route[] {
         maxBytes: 65_536,
         idempotency: "own",
         request: { request: "…", decision: "deny" },
-        ...pageAnswers(200, 303, 400, 403, 422),
+        ...pageAnswers(200, 303, 400, 403, 422, 429),
       },
       (input) => {
         const fields = new URLSearchParams(
@@ -79,7 +79,7 @@ async function answered(ctx: OAuthContext, input: Visit, asked: string, answer: 
       const shown = { language, caller, question, mistake, chosen, again: `/login?again=1&return_to=${returnTo}` };
       const sealed = ctx.secrets.sign("oauth.consent", JSON.stringify([`${caller.tokenId}`, asked]));
       const page = consentPage({ ...shown, sealed, tables: tables.status === 200 ? JSON.parse(tables.body) : [] });
-      return secret(text(mistake ? 422 : 200, page, html, headersOf(ctx, question.redirectUri)));
+      return secret(text(mistake ? 422 : 200, page, html, headersOf(ctx)));
     });
   } catch (error) {
     // Anybody may register an address: a link to it by way of here leads nobody there who is not signed in (RFC 9700).
@@ -124,19 +124,11 @@ function back(iss: string, { redirectUri, state }: Pick<Question, "redirectUri" 
 }
 
 /**
- * No other page may frame it. Browsers hold the form's policy against the redirect to the app too. The referrer stays
- * `same-origin`: without one, browsers would not say that the form comes from here.
+ * No other page may frame it. Browsers hold a form's policy against each redirect that follows, and where an app leads
+ * on to is not known, so it has none. The referrer stays `same-origin`: without one, browsers would not say that the
+ * form comes from here.
  */
-function headersOf(
-  { sessions: { pageHeaders } }: OAuthContext,
-  redirectUri?: string,
-): Readonly<Record<string, string>> {
-  const policy = pageHeaders["content-security-policy"] ?? "";
-  const action = `form-action 'self'${redirectUri === undefined ? "" : ` ${sourceOf(new URL(redirectUri))}`}`;
-  const own = { "content-security-policy": policy.replace("form-action 'self'", action), "x-frame-options": "DENY" };
-  return { ...pageHeaders, ...own };
+function headersOf({ sessions: { pageHeaders } }: OAuthContext): Readonly<Record<string, string>> {
+  const policy = pageHeaders["content-security-policy"]?.replace(" form-action 'self';", "") ?? "";
+  return { ...pageHeaders, "content-security-policy": policy, "x-frame-options": "DENY" };
 }
-
-/** A policy cannot name an address of IPv6. */
-const sourceOf = ({ protocol, origin, hostname }: URL) =>
-  /^https?:$/.test(protocol) && !hostname.startsWith("[") ? origin : protocol;

@@ -20,11 +20,13 @@ test("somebody connects an app to two tables, and ends it in the Studio", async 
   const arrived = Promise.withResolvers<URLSearchParams>();
   const waiting = Bun.serve({
     port: 0,
-    hostname: "127.0.0.1",
-    fetch: ({ url }) => {
+    hostname: "0.0.0.0",
+    fetch: ({ url }): Response => {
       const { pathname, searchParams } = new URL(url);
-      if (pathname === "/callback") arrived.resolve(searchParams);
-      return new Response("You may close this page.");
+      if (pathname !== "/callback") return new Response("You may close this page.");
+      arrived.resolve(searchParams);
+      // As many do: to another origin.
+      return Response.redirect(`http://localhost:${waiting.port}/done`);
     },
   });
   const redirect_uri = `http://127.0.0.1:${waiting.port}/callback`;
