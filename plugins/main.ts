@@ -26,6 +26,7 @@ await runCommandLine({ words, options, begun });
 async function runPluginChild(plugin = "", name = ""): Promise<never> {
   const withChildren: Readonly<Record<string, () => Promise<{ readonly default: PluginFacts }>>> = {
     apps: () => import("./apps/plugin.ts"),
+    flows: () => import("./flows/plugin.ts"),
     jsondb: () => import("./jsondb/plugin.ts"),
     media: () => import("./media/plugin.ts"),
   };

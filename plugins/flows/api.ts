@@ -94,6 +94,8 @@ export interface StepType<P extends TObject = TObject> {
   run(call: StepRun<Static<P>>): Promise<unknown>;
   /** Called when a process ends that this step has parked, in the transaction of a cancellation, else after the end. */
   ended?(on: Queryable, process: Pick<ProcessRef, "accountId" | "id">): Promise<void>;
+  /** It has no effect: a test of a flow runs it. */
+  readonly isPure?: true;
   /** What a test of a flow stores where no answer is given; without it the test says that one is missing. */
   sample?(params: Readonly<Record<string, unknown>>): unknown;
 }

@@ -180,7 +180,7 @@ describe("a step of a plugin's own", () => {
 describe("saving a flow with such a step", () => {
   const wrong: [step: object, mistake: string][] = [
     [{ type: "shopping-list.shout" }, "program[0].type must be one of connector, http, mutation"],
-    [{ type: "shopping-list.shout" }, "wait, mail.send, ask, shopping-list.notify, shopping-list.ping"],
+    [{ type: "shopping-list.shout" }, "wait, mail.send, script, ask, shopping-list.notify, shopping-list.ping"],
     [notify({}), "program[0].params.text is required"],
     [{ type: "shopping-list.notify" }, "program[0].params.text is required"],
     [notify({ text: "" }), "program[0].params.text can't be blank"],
@@ -260,10 +260,11 @@ describe("a test without effects", () => {
 
 test("the types are listed with their schemas, for who may keep flows", async () => {
   const listed = await app.get("/connect/flow_steps.json");
-  expect(listed.headers.get("x-total-count")).toBe("4");
+  expect(listed.headers.get("x-total-count")).toBe("5");
   expect(listed.json).toMatchObject([
     { type: "ask", privilege: null, params: { required: ["to", "title"] } },
     { type: "mail.send", privilege: "mails", params: { required: ["to", "subject", "text"] } },
+    { type: "script", privilege: null },
     {
       type: "shopping-list.notify",
       doc: "tells everybody",
@@ -272,7 +273,7 @@ test("the types are listed with their schemas, for who may keep flows", async ()
     },
     { type: "shopping-list.ping", privilege: null },
   ]);
-  expect((await app.get("/connect/flow_steps.json?limit=1&offset=2")).json).toMatchObject([
+  expect((await app.get("/connect/flow_steps.json?limit=1&offset=4")).json).toMatchObject([
     { type: "shopping-list.ping" },
   ]);
   const { token } = await person(app, { role: "user" });

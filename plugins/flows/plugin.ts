@@ -30,6 +30,7 @@ import { registerStep, type OwnStepType } from "./program/step-types.ts";
 import { mail } from "../mail/api.ts";
 import { flowMail, mailStep } from "./mail-step.ts";
 import type { TriggerSource } from "./triggers/source.ts";
+import { scriptStep } from "./script/step.ts";
 import { createTemplates } from "./program/template.ts";
 
 const { steps: _, ...sample } = processExample;
@@ -66,6 +67,7 @@ export default definePlugin({
     { name: "008_look", sql: look },
   ],
   prompts: { "flows_api.md": instructions },
+  children: { script: () => import("./script/child.ts") },
   privileges: [{ name: "flows", doc: "connectors, flows and their processes", roles: ["manager"] }],
   models: [{ name: processModel, privilege: "flows", kinds: ["finished", "error"], sample }],
   resources: [Flow],
@@ -83,6 +85,8 @@ export default definePlugin({
     const triggerSources: TriggerSource[] = [];
     base.services.mail.registerTemplate(flowMail);
     registerStep(stepTypes, mailStep({ ...base, mail: base.services.mail }));
+    const scripts = scriptStep(base);
+    registerStep(stepTypes, scripts.step);
     const ctx: FlowContext = {
       ...base,
       accounts: people,
@@ -113,6 +117,7 @@ export default definePlugin({
         { id: "flows.prune", cron: "41 * * * *", run: prune },
         { id: "flows.sweep", cron: "*/5 * * * *", run: () => sweepProcesses(ctx) },
       ],
+      stop: scripts.stop,
       service: flowService(ctx, {
         registerStep: (step) => registerStep(stepTypes, step),
         registerTriggers: (source) => void triggerSources.push(source),

@@ -1,6 +1,6 @@
 /** Runs a program without any effect: the caller gives the answers of connectors and databases. */
 import type { CallOutcome } from "../api.ts";
-import { isObject } from "platform";
+import { HttpError, isObject } from "platform";
 import { createRun } from "./engine.ts";
 import { StepFault } from "./fault.ts";
 import type { DbEffect, EffectCall, End, Host, OwnEffect } from "./host.ts";
@@ -47,7 +47,7 @@ export async function dryRun({
     signal: new AbortController().signal,
     now: () => Date.now(),
     callConnector: async (call) => connectorAnswer(answers, call),
-    runOwn: async (effect) => ownAnswer(answers, effect, stepTypes),
+    runOwn: async (effect) => pureResult(effect, stepTypes) ?? ownAnswer(answers, effect, stepTypes),
     db: async (effect, done) => done(databaseAnswer(answers, effect)),
     async flow(called) {
       const flow = await flowOf(called);
@@ -66,6 +66,17 @@ export async function dryRun({
   const end = await run.run();
   steps.push(...run.take().records);
   return { end, steps, cursor: state.cursor };
+}
+
+/** The result of a step without effects; undefined for others. */
+function pureResult({ type, params }: OwnEffect, types: StepTypes): Promise<unknown> | undefined {
+  const own = types.get(type);
+  if (!own?.isPure) return undefined;
+  const call = { accountId: 0, process: { accountId: 0, id: "", flowCode: "" }, key: "", timeoutMs: timeLimitMs };
+  return own.run({ ...call, params, signal: AbortSignal.timeout(timeLimitMs) }).catch((error: unknown) => {
+    if (error instanceof HttpError && error.status < 500) throw new StepFault(error.message, { status: error.status });
+    throw error;
+  });
 }
 
 function ownAnswer(answers: DryRun["answers"], { stepId, type, params }: OwnEffect, types: StepTypes): unknown {

@@ -2,7 +2,7 @@
  * Runs a process from its stored position, step after step, until it ends, has to wait or is stopped. The host performs
  * every effect and stores the state; everything else here only computes.
  */
-import { isFlat, limits, type Step } from "../program/program.ts";
+import { computes, isFlat, limits, type Step } from "../program/program.ts";
 import { StepFault } from "./fault.ts";
 import { Returned, Stopped, Suspended, type End, type Host } from "./host.ts";
 import { cutToLength, resultOf, rootScope } from "./state.ts";
@@ -100,8 +100,7 @@ async function advance(tools: Tools, thread: Thread, frame: BlockFrame, step: St
     const id = idOf(world, thread, thread.frames.length - 1);
     frame.running = { n: cursor.begun, since: host.now(), id, type: step.type };
   }
-  // Such a step knows itself what to do when its time is over.
-  if (step.timeout !== undefined && !isFlat(step.type) && frame.deadline === undefined) {
+  if (step.timeout !== undefined && (!isFlat(step.type) || computes(step.type)) && frame.deadline === undefined) {
     frame.deadlineMs = step.timeout * 1000;
     frame.deadline = host.now() + frame.deadlineMs;
   }

@@ -2,7 +2,7 @@
 import { StepFault } from "./fault.ts";
 import { isObject } from "platform";
 import { Suspended } from "./host.ts";
-import { commonKeys, isFlat, limits } from "../program/program.ts";
+import { commonKeys, computes, isFlat, isPlain, limits } from "../program/program.ts";
 import type {
   ConnectorStep,
   DbStep,
@@ -170,7 +170,9 @@ function requestOf({ connector, ...step }: HttpStep, value: (template: unknown) 
 async function own(tools: Tools, thread: Thread, step: OwnStep | FlatStep): Promise<void> {
   const { host, world } = tools;
   if (host.mode === "inline" || host.mode === "compute") throw new Suspended(host.now());
-  const params = host.templates.value(paramsOf(step), variablesOf(world, thread));
+  const { plain, templates } = paramsOf(step);
+  const filled = host.templates.value(templates, variablesOf(world, thread));
+  const params = isObject(filled) ? { ...plain, ...filled } : filled;
   tools.journal.given(thread.frames.at(-1), params);
   await tools.flush();
   const deadline = deadlineOf(thread);
@@ -191,11 +193,15 @@ async function own(tools: Tools, thread: Thread, step: OwnStep | FlatStep): Prom
   if (thread.parent) await tools.save();
 }
 
-/** Of a step whose parameters stand beside its type, its `timeout` too. */
-function paramsOf(step: OwnStep | FlatStep): unknown {
-  if (!isFlat(step.type)) return "params" in step ? (step.params ?? {}) : {};
-  const others = Object.entries(step).filter(([key]) => key === "timeout" || ![...commonKeys, "as"].includes(key));
-  return Object.fromEntries(others);
+/** Of a step whose parameters stand beside its type, those; the `timeout` of one that parks is one of them. */
+function paramsOf(step: OwnStep | FlatStep): { plain: object; templates: unknown } {
+  if (!isFlat(step.type)) return { plain: {}, templates: "params" in step ? (step.params ?? {}) : {} };
+  const ownTimeout = !computes(step.type);
+  const given = Object.entries(step).filter(
+    ([key]) => (key === "timeout" && ownTimeout) || ![...commonKeys, "as"].includes(key),
+  );
+  const [plain, templates] = [true, false].map((is) => given.filter(([key]) => isPlain(step.type, key) === is));
+  return { plain: Object.fromEntries(plain ?? []), templates: Object.fromEntries(templates ?? []) };
 }
 
 /** Stores a long call as under way, so that the API shows it; a short one is not worth a statement. */

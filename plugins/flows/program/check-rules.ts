@@ -2,7 +2,7 @@
 /** Every key that a step may have, with the rule for its value; check.ts applies them. Pure. */
 import { isObject, unknownNames } from "platform";
 import { requestMistakes } from "../../connectors/api.ts";
-import { dbOps, isFlat, limits, type DbOp } from "./program.ts";
+import { dbOps, isFlat, isPlain, limits, type DbOp } from "./program.ts";
 import { expandFault, readCondition, readIncrement, readSearch } from "./records.ts";
 import { keyMistakes, paramMistakes, type OwnStepType, type StepTypes } from "./step-types.ts";
 import { elementsOf, isTemplate, operators, type Templates } from "./template.ts";
@@ -291,7 +291,7 @@ function flatRules(own: OwnStepType): Rules {
     key,
     (value, at) => {
       if (value === undefined || value === null) return required.has(key) ? at.wrong("is required") : undefined;
-      template(value, at);
+      if (!isPlain(own.type, key)) template(value, at);
       for (const { place, message: mistake } of keyMistakes(own, at.step, key)) at.wrong(mistake, place);
     },
   ]);

@@ -102,7 +102,11 @@ export interface OwnStep extends Common {
 }
 
 /** Types of steps that plugins of ours bring, whose parameters stand beside the type. */
-export const flatTypes = ["ask"] as const;
+export const flatTypes = ["ask", "script"] as const;
+/** The one of them whose time limit is the engine's; the others know what to do when their time is over. */
+export const computes = (type: string): boolean => type === "script";
+/** What is no template: in a script braces are its own. */
+export const isPlain = (type: unknown, key: string): boolean => type === "script" && key === "source";
 
 export interface FlatStep extends Common {
   readonly type: (typeof flatTypes)[number];

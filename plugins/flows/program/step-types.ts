@@ -1,7 +1,7 @@
 /** Step types of other plugins: registered in `setup`, checked when a flow is saved, run like calls of connectors. */
 import { checkerOf, givenFields, isObject, Type, ValidationError, type TObject, type TSchema } from "platform";
 import type { StepRun, StepType } from "../api.ts";
-import { isFlat } from "./program.ts";
+import { isFlat, isPlain } from "./program.ts";
 import { isTemplate } from "./template.ts";
 
 /** A registered type with any parameters. */
@@ -13,6 +13,7 @@ export interface OwnStepType {
   readonly check?: StepType["check"];
   readonly ended?: StepType["ended"];
   readonly sample?: StepType["sample"];
+  readonly isPure?: true;
   /** Throws a ValidationError for parameters that do not fit the schema. */
   readonly run: (call: StepRun<unknown>) => Promise<unknown>;
 }
@@ -24,7 +25,7 @@ const typeName = /^[a-z][a-z0-9-]{0,39}\.[a-z][a-z0-9_-]{0,59}$/;
 
 export function registerStep<P extends TObject>(
   types: Map<string, OwnStepType>,
-  { type, doc, params, privilege, check, run, ended, sample }: StepType<P>,
+  { type, doc, params, privilege, check, run, ended, sample, isPure }: StepType<P>,
 ): void {
   if (!typeName.test(type) && !isFlat(type))
     throw new Error(`the step type "${type}" must be <plugin>.<name>, in lower case, like shopping-list.notify`);
@@ -39,6 +40,7 @@ export function registerStep<P extends TObject>(
     ...(check && { check }),
     ...(ended && { ended }),
     ...(sample && { sample }),
+    ...(isPure && { isPure }),
     // An expression without a result is null: an optional parameter is then left out, as in the body of a POST.
     run: async (call) => run({ ...call, params: checked(givenFields(params, call.params)) }),
   });
@@ -57,7 +59,8 @@ export function keyMistakes(
   key: string,
 ): ParamMistake[] {
   const property = properties[key];
-  const found = property ? mistakesOf(property, step[key], "") : [];
+  const isText = isPlain(step["type"], key);
+  const found = property ? (isText ? constantMistakes : mistakesOf)(property, step[key], "") : [];
   if (found.length > 0 || !check) return found;
   const plain = Object.entries(step).filter(([, value]) => !hasTemplate(value));
   return (check(Object.fromEntries(plain))[key] ?? []).map((message) => ({ place: "", message }));

@@ -382,7 +382,12 @@ const ofAsk = {
   type: "ask",
   params: Type.Object(Object.fromEntries(askKeys.map((key) => [key, Type.Optional(Type.Unknown())]))),
 };
-const stepTypes = new Map([ofMail, ofAsk].map((one) => [one.type, one]));
+const ofScript = {
+  ...ofMail,
+  type: "script",
+  params: Type.Object({ source: Type.String(), input: Type.Optional(Type.Unknown()) }),
+};
+const stepTypes = new Map([ofMail, ofAsk, ofScript].map((one) => [one.type, one]));
 
 test("every kind is told by its step, and has a form with the keys that the server knows", () => {
   const branches = ["then", "else", "do", "catch", "branches", "on_error"];

@@ -26,6 +26,8 @@ export type FieldKind =
   | "name"
   | "number"
   | "retry"
+  /** JavaScript. */
+  | "source"
   /** Of a question: whom it is for, what can be chosen, what is to be filled in, days, and one of the choices. */
   | AskFieldKind;
 

@@ -6,6 +6,7 @@
 import bot from "lucide-static/icons/bot.svg";
 import box from "lucide-static/icons/box.svg";
 import columns from "lucide-static/icons/columns-2.svg";
+import braces from "lucide-static/icons/braces.svg";
 import cornerLeftDown from "lucide-static/icons/corner-left-down.svg";
 import eye from "lucide-static/icons/eye.svg";
 import hand from "lucide-static/icons/hand.svg";
@@ -190,6 +191,23 @@ export const kinds: readonly StepKind[] = [
     service: "core/llm",
     is: isCall("core/llm", "chat"),
     start: { ...call.start, method: "chat", params: { messages: [{ role: "user", content: "" }] }, as: "answer" },
+  },
+  {
+    id: "script",
+    group: "code",
+    icon: braces,
+    color: "gray",
+    title: "scriptKind",
+    about: "scriptAbout",
+    is: isOf({ type: "script" }),
+    start: { type: "script", input: {}, source: "return input;", as: "made" },
+    fields: [
+      { key: "input", kind: "map", label: "scriptInput", help: "scriptInputHelp" },
+      { key: "source", kind: "source", label: "scriptSource", help: "scriptHelp", required: true },
+      result,
+    ],
+    says: "scriptSays",
+    pieces: { names: ["names", "input"] },
   },
   {
     ...call,

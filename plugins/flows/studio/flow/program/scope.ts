@@ -76,7 +76,7 @@ export function storedBy(step: unknown, fieldsOf: FieldsOf = () => []): string[]
   const { type } = step;
   if (type === "mutation") return isStep(step["set"]) ? Object.keys(step["set"]) : [];
   const stores =
-    ["connector", "http", "db", "flow", "ask", "try", "parallel"].some((one) => one === type) ||
+    ["connector", "http", "db", "flow", "ask", "script", "try", "parallel"].some((one) => one === type) ||
     (typeof type === "string" && type.includes("."));
   if (!stores) return [];
   const name = typeof step["as"] === "string" && step["as"] !== "" ? step["as"] : idOf(step);
