@@ -30,7 +30,7 @@ export { isDateTime, isDay } from "./times/dates.ts";
 export { zoneOffset } from "./times/format-date.ts";
 export { ExactNumber, exactly, isNumber, parseExactly } from "./base/exact-number.ts";
 export type { Certificates, KeyPair } from "./plugin/certificates.ts";
-export { isLocalHost } from "./http/door.ts";
+export { addressOf, isLocalHost } from "./http/door.ts";
 export type { DoorRequest, HostDoor, SiteDoor } from "./http/door.ts";
 export { findingsOf, reasonOf } from "./plugin/finding.ts";
 export type { CheckContext, Finding } from "./plugin/finding.ts";

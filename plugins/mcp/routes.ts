@@ -37,7 +37,7 @@ export function mcpRoutes(sessionOf: SessionOf, protocol: Protocol): Route[] {
         unstorable: "own",
         maxBytes,
         idempotency: "own",
-        challenge: ({ baseUrl }) => `Bearer resource_metadata="${baseUrl}/.well-known/oauth-protected-resource/mcp"`,
+        challenge: (address) => `Bearer resource_metadata="${address}/.well-known/oauth-protected-resource/mcp"`,
         // Each tool is a request of its own, which may be refused to a token that only reads.
         reads: () => true,
         request: { jsonrpc: "2.0", id: 1, method: "tools/list" },

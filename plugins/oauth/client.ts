@@ -23,10 +23,8 @@ export async function mustWait(limiter: OAuthContext["limits"]["asking"], ip: st
   if (!allowed) throw tooMany(retryAfterSeconds);
 }
 
-const maxDocumentBytes = 5120;
 const maxUris = 10;
 const maxUriChars = 500;
-const maxNameChars = 60;
 
 /** RFC 7591. Fields that we do not know are left out. Returns the client and its secret, if it has one. */
 export async function register(ctx: OAuthContext, accountId: number, given: unknown) {
@@ -57,7 +55,7 @@ function isDocumentAddress(clientId: string): boolean {
 }
 
 async function documentAt(ctx: OAuthContext, address: string): Promise<unknown> {
-  const asking = { headers: { accept: "application/json" }, timeoutMs: 5000, maxBytes: maxDocumentBytes } as const;
+  const asking = { headers: { accept: "application/json" }, timeoutMs: 5000, maxBytes: 5120 } as const;
   try {
     const answer = await ctx.fetch(address, { ...asking, redirect: "refuse" });
     const document = answer.status === 200 ? parseJson(answer.text()) : undefined;
@@ -89,7 +87,7 @@ function clientOf(accountId: number, given: unknown, standard: AuthMethod): Omit
 function nameOf(given: unknown): string {
   const text = typeof given === "string" ? given.normalize("NFKC") : "";
   const line = text.replaceAll(/[\p{C}\p{Z}]+/gu, " ").trim();
-  return line.slice(0, maxNameChars).replace(/[\ud800-\udbff]$/, "");
+  return line.slice(0, 60).replace(/[\ud800-\udbff]$/, "");
 }
 
 /** Neither `javascript:` nor any other scheme that browsers know has a dot. */
@@ -98,8 +96,7 @@ export function isRedirectUri(text: unknown): text is string {
   const url = URL.parse(text);
   if (!url || url.username !== "" || url.password !== "") return false;
   if (url.protocol === "http:") return isLoopback(url);
-  if (url.protocol === "https:") return /^(?:[a-z0-9.-]+|\[[0-9a-f:]+\])$/.test(url.hostname);
-  return url.protocol.includes(".");
+  return url.protocol === "https:" || url.protocol.includes(".");
 }
 
 /** One that is registered, exactly; at this machine with any port (RFC 8252). */
@@ -110,8 +107,3 @@ export function mayRedirect({ redirectUris }: Client, given: string): boolean {
 const isLoopback = ({ hostname }: URL) => ["127.0.0.1", "[::1]", "localhost"].includes(hostname);
 const withoutPort = (uri: string) =>
   uri.replace(/^(http:\/\/(?:127\.0\.0\.1|\[::1\]|localhost)):\d{1,5}(?=[/?]|$)/, "$1");
-
-/** Whether a program that sends this secret, or none, is the client. */
-export function isProven({ secretHash }: Client, secret: string | undefined): boolean {
-  return secretHash === null || (secret !== undefined && sha256(secret) === secretHash);
-}

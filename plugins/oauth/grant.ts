@@ -1,12 +1,18 @@
 /** What an app asks for, what somebody lets it do, and the texts of tokens that it gets for that. */
-import { randomToken, sha256, type Account, type BaseContext, type Caller } from "platform";
+import {
+  addressOf,
+  randomToken,
+  sha256,
+  type Account,
+  type BaseContext,
+  type Caller,
+  type RequestInput,
+} from "platform";
 import type { Connection } from "../tokens/api.ts";
 import { clientById, isRedirectUri, mayRedirect, refusal, type OAuthContext } from "./client.ts";
 import { addGrant, findGrant, setRefresh, type Client, type Grant } from "./store.ts";
 
 export const scopes = ["read", "write"] as const;
-const codeSeconds = 60;
-const accessSeconds = 3600;
 /** A connection lasts one of these. */
 export const lengths = [1, 30, 90, 365] as const;
 
@@ -27,8 +33,10 @@ export class Refused extends Error {
   }
 }
 
+type Asking = Pick<RequestInput, "account" | "host" | "ip">;
+
 /** Throws `Refused`. Nothing leads to an address before that is known to be the app's own. */
-export async function questionOf(ctx: OAuthContext, account: Account, query: URLSearchParams, ip: string) {
+export async function questionOf(ctx: OAuthContext, { account, host, ip }: Asking, query: URLSearchParams) {
   const names = [...query.keys()];
   if (names.length !== new Set(names).size) throw new Refused("repeated");
   const client = await clientById(ctx, account.id, query.get("client_id") ?? "", ip);
@@ -42,7 +50,7 @@ export async function questionOf(ctx: OAuthContext, account: Account, query: URL
   // Without it `plain` would be meant, which shows whoever reads the question what proves the app.
   if (query.get("code_challenge_method") !== "S256" || !/^[\w-]{43}$/.test(challenge))
     throw new Refused("invalid_request", back);
-  if (!isOurs(account, query.get("resource"))) throw new Refused("invalid_target", back);
+  if (!isOurs(addressOf(account, host), query.get("resource"))) throw new Refused("invalid_target", back);
   const asked = (query.get("scope") ?? "").split(" ").filter(Boolean);
   const all = privilegesOf(ctx);
   if (asked.length > 0 && ![...scopes, ...all].some((name) => asked.includes(name)))
@@ -57,12 +65,12 @@ export const privilegesOf = ({ plugins }: Pick<BaseContext, "plugins">): string[
   plugins.flatMap(({ privileges }) => privileges.map(({ name }) => name)).filter((name) => !neverGiven.has(name));
 
 /** Of those the person's own. */
-export const heldOf = ({ privileges }: Question, caller: Caller) =>
-  privileges.filter((name) => caller.privileges.has(name));
+export const heldOf = (asked: Question, caller: Caller) =>
+  asked.privileges.filter((name) => caller.privileges.has(name));
 
 /** RFC 8707: the account as a whole, or its `/mcp`. */
-export const isOurs = ({ baseUrl }: Account, resource: string | null): boolean =>
-  resource === null || [baseUrl, `${baseUrl}/`, `${baseUrl}/mcp`].includes(resource);
+export const isOurs = (address: string, resource: string | null): boolean =>
+  resource === null || [address, `${address}/`, `${address}/mcp`].includes(resource);
 
 /** What somebody has chosen on the page. */
 export type Choice = Pick<Connection, "privileges" | "databases" | "readOnly"> & { readonly days: number };
@@ -80,9 +88,7 @@ export async function allow(
   const expiresAt = new Date(Date.now() + days * 86_400_000);
   const token = { name: client.name || host, info: `oauth ${host}`, privileges, databases, readOnly, expiresAt };
   const grant = { accountId: client.accountId, clientId: client.clientId, redirectUri, scope, codeChallenge };
-  await ctx.tokens.connect(caller, token, (tokenId, tx) =>
-    addGrant(tx, { ...grant, tokenId }, sha256(code), codeSeconds),
-  );
+  await ctx.tokens.connect(caller, token, (tokenId, tx) => addGrant(tx, { ...grant, tokenId }, sha256(code)));
   return code;
 }
 
@@ -143,7 +149,7 @@ async function give(ctx: OAuthContext, grant: Grant | undefined, family: string 
   const own = randomToken(24);
   const text = await ctx.transaction(async (tx) => {
     if (!grant || family === undefined) return grant && "ends";
-    const added = await ctx.tokens.addText(tx, grant.accountId, grant.tokenId, accessSeconds);
+    const added = await ctx.tokens.addText(tx, grant.accountId, grant.tokenId, 3600);
     // One that is switched off may be switched on again.
     return added && ((await setRefresh(tx, grant, sha256(family), sha256(own))) ? added : "ends");
   });

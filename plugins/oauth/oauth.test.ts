@@ -161,6 +161,25 @@ test("/mcp says where to ask, with no token and with a wrong one", async () => {
   }
 });
 
+test("by whichever name of this machine an app comes, where nobody has named the account's address", async () => {
+  const host = new URL(app.origin).host.replace("127.0.0.1", "localhost");
+  const at = (path: string) => app.get(path, { token: null, headers: { host } });
+  const { headers } = await app.post("/mcp", { jsonrpc: "2.0" }, { token: null, headers: { host } });
+  expect(headers.get("www-authenticate")).toContain(`"http://${host}/.well-known/`);
+  expect((await at("/.well-known/oauth-protected-resource/mcp")).json.resource).toBe(`http://${host}/mcp`);
+  expect((await at("/.well-known/oauth-authorization-server")).json.issuer).toBe(`http://${host}`);
+  for (const [name, issuer] of [
+    ["evil.example", app.origin],
+    ["127.0.0.1.evil.example:80", app.origin],
+  ]) {
+    const { json } = await app.get("/.well-known/oauth-authorization-server", {
+      token: null,
+      headers: { host: name ?? "" },
+    });
+    expect(json.issuer).toBe(issuer);
+  }
+});
+
 test("metadata, registration and tokens are open to pages of any origin, the page of the person is not", async () => {
   for (const path of [
     "/.well-known/oauth-authorization-server",

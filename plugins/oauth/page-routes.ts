@@ -1,4 +1,15 @@
-import { credentialOf, forbidden, HttpError, languageOf, redirect, route, secret, text, Type } from "platform";
+import {
+  addressOf,
+  credentialOf,
+  forbidden,
+  HttpError,
+  languageOf,
+  redirect,
+  route,
+  secret,
+  text,
+  Type,
+} from "platform";
 import type { Caller, Reply, RequestInput, Route } from "platform";
 import { pageAnswers, safePath } from "../accounts/sessions/api.ts";
 import type { OAuthContext } from "./client.ts";
@@ -9,7 +20,7 @@ const path = "/oauth/authorize";
 const html = "text/html; charset=utf-8";
 const access = { open: "without a session it leads to the sign-in page" } as const;
 
-type Visit = Pick<RequestInput, "account" | "request" | "ip" | "caller">;
+type Visit = Pick<RequestInput, "account" | "host" | "request" | "ip" | "caller">;
 
 /** The page on which somebody lets an app work for them. */
 export function pageRoutes(ctx: OAuthContext): Route[] {
@@ -53,7 +64,7 @@ export function pageRoutes(ctx: OAuthContext): Route[] {
           const choice = choiceOf(fields, question, caller);
           if (typeof choice === "string") return shown(choice, fields);
           const code = await allow(ctx, caller, question, choice);
-          return back(input.account.baseUrl, question, { code });
+          return back(addressOf(input.account, input.host), question, { code });
         });
       },
     ),
@@ -70,7 +81,7 @@ async function answered(ctx: OAuthContext, input: Visit, asked: string, answer: 
   const signIn = () => redirect(303, `/login?return_to=${returnTo}`, { "cache-control": "no-store" });
   const language = languageOf(request);
   try {
-    const question = await questionOf(ctx, account, new URLSearchParams(asked), input.ip);
+    const question = await questionOf(ctx, input, new URLSearchParams(asked));
     if (!caller?.viaCookie) return signIn();
     if (!caller.privileges.has("api_tokens")) throw forbidden();
     return await answer(question, caller, async (mistake, chosen) => {
@@ -84,7 +95,7 @@ async function answered(ctx: OAuthContext, input: Visit, asked: string, answer: 
   } catch (error) {
     // Anybody may register an address: a link to it by way of here leads nobody there who is not signed in (RFC 9700).
     if (error instanceof Refused && error.back)
-      return caller?.viaCookie ? back(account.baseUrl, error.back, { error: error.message }) : signIn();
+      return caller?.viaCookie ? back(addressOf(account, input.host), error.back, { error: error.message }) : signIn();
     const status = error instanceof HttpError ? error.status : error instanceof Refused ? 400 : 500;
     if (!(error instanceof Error) || status >= 500) throw error;
     const reason = error instanceof Refused ? error.message : `${status}`;

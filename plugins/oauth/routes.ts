@@ -1,8 +1,8 @@
-import { answer, created, ok, route, secret, Type } from "platform";
+import { addressOf, answer, created, ok, route, secret, sha256, Type } from "platform";
 import type { Account, Reply, RequestInput, Route } from "platform";
-import { isProven, mustWait, refusal, register, type OAuthContext } from "./client.ts";
+import { mustWait, refusal, register, type OAuthContext } from "./client.ts";
 import { isOurs, privilegesOf, redeem, refresh, revoke, scopes } from "./grant.ts";
-import { authMethods, findClient, type AuthMethod, type Client } from "./store.ts";
+import { authMethods, findClient, type Client } from "./store.ts";
 
 const noStore = { "cache-control": "no-store" };
 const grantTypes = ["authorization_code", "refresh_token"];
@@ -26,7 +26,7 @@ export const metadataRoutes = (ctx: OAuthContext): Route[] =>
         answers: { 200: answer.json() },
         responses: { 200: shown },
       },
-      ({ account }) => ok(of(account, privilegesOf(ctx))),
+      ({ account, host }) => ok(of({ name: account.name, baseUrl: addressOf(account, host) }, privilegesOf(ctx))),
     );
   });
 
@@ -94,7 +94,8 @@ export function oauthRoutes(ctx: OAuthContext): Route[] {
       async (input) => {
         const { grant_type: type, refresh_token: refreshToken = "", resource = null } = input.body;
         const client = await provenClient(ctx, input);
-        if (!isOurs(input.account, resource)) throw refusal("invalid_target", "that resource is not here");
+        if (!isOurs(addressOf(input.account, input.host), resource))
+          throw refusal("invalid_target", "that resource is not here");
         if (type === "authorization_code") return given(await redeem(ctx, client, input.body));
         if (type === "refresh_token") return given(await refresh(ctx, client, refreshToken));
         throw refusal("unsupported_grant_type", `grant_type must be one of ${grantTypes.join(", ")}`);
@@ -136,13 +137,13 @@ async function provenClient(ctx: OAuthContext, { account, body, ip, request }: A
   if (basic && body.client_secret !== undefined) throw refusal("invalid_request", "send the secret once");
   const [id = "", sent] = basic ?? [body.client_id, body.client_secret];
   const client = await findClient(ctx.sql, account.id, id);
-  if (client && isProven(client, sent)) return client;
+  if (client?.secretHash === null || (client && sha256(sent ?? "") === client.secretHash)) return client;
   throw refusal("invalid_client", "the client is not known, or its secret is wrong", 401);
 }
 
 /** Id and secret, both encoded as in a form (RFC 6749 2.3.1). */
 function basicOf(header: string | null): readonly string[] | undefined {
-  const encoded = /^Basic ([A-Za-z0-9+/]{1,2000}=*)$/i.exec(header ?? "")?.[1];
+  const encoded = /^Basic ([A-Za-z0-9+/]{1,2000}={0,2})$/i.exec(header ?? "")?.[1];
   if (encoded === undefined || encoded.length % 4 !== 0) return undefined;
   const parts = atob(encoded).split(":");
   return parts.map((part) => new URLSearchParams(`part=${part}`).get("part") ?? "");
@@ -180,9 +181,7 @@ function serverOf({ baseUrl }: Described, privileges: readonly string[]) {
   };
 }
 
-type Told = Pick<Client, "clientId" | "name" | "redirectUris"> & { readonly authMethod: AuthMethod };
-
-function registered({ clientId, name, redirectUris, authMethod }: Told) {
+function registered({ clientId, name, redirectUris, authMethod }: Omit<Client, "accountId" | "secretHash" | "readAt">) {
   return {
     client_id: clientId,
     client_id_issued_at: Math.floor(Date.now() / 1000),

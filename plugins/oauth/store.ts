@@ -52,13 +52,13 @@ export async function saveClient(sql: Sql, client: Omit<Client, "readAt">, isDoc
       where oauth_clients.read_at is not null`;
 }
 
-export async function addGrant(tx: Tx, grant: NewGrant, codeHash: string, codeSeconds: number): Promise<void> {
+export async function addGrant(tx: Tx, grant: NewGrant, codeHash: string): Promise<void> {
   const { accountId, tokenId, clientId, redirectUri, scope, codeChallenge } = grant;
   await tx`
     insert into oauth_grants
       (account_id, token_id, client_id, redirect_uri, scope, code_challenge, code_hash, code_ends_at)
     values (${accountId}, ${tokenId}, ${clientId}, ${redirectUri}, ${scope}, ${codeChallenge}, ${codeHash},
-      now() + make_interval(secs => ${codeSeconds}))`;
+      now() + interval '1 minute')`;
 }
 
 type Key = "code_hash" | "family_hash" | "token_id";

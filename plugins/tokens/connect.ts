@@ -16,13 +16,11 @@ export async function connect(
   also: (tokenId: number, tx: Tx) => Promise<void>,
 ): Promise<void> {
   if (!caller.privileges.has(Token.privilege)) throw forbidden(`this needs the privilege \`${Token.privilege}\``);
-  const limits = { networks: [], readOnly };
   const given = { name, privileges: [...privileges], databases, expires_at: expiresAt.toISOString() };
   await ctx.transaction(async (tx) => {
     const transaction = <T>(run: (tx: Tx) => Promise<T>) => run(tx);
-    const at = { ...ctx, caller, raw: newRawToken(), info, limits, transaction };
-    const { id } = await create(Token, at, given);
-    await also(id, tx);
+    const at = { ...ctx, caller, raw: newRawToken(), info, limits: { networks: [], readOnly }, transaction };
+    await also((await create(Token, at, given)).id, tx);
   });
 }
 

@@ -75,15 +75,12 @@ export async function toWarn(tx: Tx, days: number, most: number): Promise<TokenR
 }
 
 /** A further text of a token that works; returns when it ends. */
-export async function insertText(
-  tx: Tx,
-  { accountId, id, tokenHash }: Pick<TokenRow, "accountId" | "id" | "tokenHash">,
-  seconds: number,
-): Promise<Date | undefined> {
+export async function insertText(tx: Tx, token: Pick<TokenRow, "accountId" | "id" | "tokenHash">, seconds: number) {
   const [row] = await tx<{ endsAt: Date }[]>`
     insert into api_token_texts (token_hash, account_id, token_id, ends_at)
-    select ${tokenHash}, account_id, id, least(now() + make_interval(secs => ${seconds}), expires_at) from api_tokens
-    where account_id = ${accountId} and id = ${id} and active and (expires_at is null or expires_at > now())
+    select ${token.tokenHash}, account_id, id, least(now() + make_interval(secs => ${seconds}), expires_at)
+    from api_tokens where account_id = ${token.accountId} and id = ${token.id}
+      and active and (expires_at is null or expires_at > now())
     for key share returning ends_at`;
   return row?.endsAt;
 }

@@ -30,3 +30,8 @@ export function isLocalHost(host: string): boolean {
   const name = host.replace(/:\d+$/, "");
   return name === "localhost" || name.startsWith("[") || /^\d+(\.\d+){3}$/.test(name);
 }
+
+/** The account's address; where nobody has named one, that of this machine which a request has found it by. */
+export function addressOf({ baseUrl, isGuess }: Account, host: string): string {
+  return isGuess && isLocalHost(host) ? `${new URL(baseUrl).protocol}//${host}` : baseUrl;
+}

@@ -12,6 +12,7 @@ import { currentScope } from "../scope/keyed.ts";
 import type { Reply } from "./answers/reply.ts";
 import { refusedWithQuota, takeOf, withQuota, type QuotaHeaders } from "./limits/quota.ts";
 import type { RequestInput, Route } from "./route.ts";
+import { addressOf } from "./door.ts";
 import { queryHints, refuseUnlisted } from "./refusals/unknown.ts";
 import { isObject } from "../base/values.ts";
 
@@ -49,7 +50,7 @@ export async function handle(
   } catch (error) {
     noteRefusal(ctx.notice, identified, error);
     if (route.spec.challenge && error instanceof HttpError && error.status === 401)
-      error.headers["www-authenticate"] = route.spec.challenge(identity.account);
+      error.headers["www-authenticate"] = route.spec.challenge(addressOf(identity.account, client.host));
     throw quota ? refusedWithQuota(error, quota) : error;
   }
 }

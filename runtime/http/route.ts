@@ -163,8 +163,8 @@ export interface RouteSpec<A extends Access, S extends TObject, Q extends QueryS
   readonly exports?: true;
   /** Headers of a protocol that also its refusals have, and what OPTIONS says of the address. */
   readonly always?: Readonly<Record<string, string>>;
-  /** `WWW-Authenticate` of its 401, for whoever has no token yet. */
-  readonly challenge?: (account: Account) => string;
+  /** `WWW-Authenticate` of its 401, for whoever has no token yet; `address` is the account's. */
+  readonly challenge?: (address: string) => string;
   /** Also served on sites' hosts, if no page has this path (behaviour B.11). */
   readonly onSites?: true;
 }
