@@ -1,7 +1,7 @@
 /**
- * The server's own work: `bun scripts/bench/work.ts [--quick] [--only queue,webhooks,messages,flows,apps]`. How fast the queue of
- * jobs is, how soon a webhook arrives and whether receivers that hang delay others, messages that start flows, runs of flows and actions of apps,
- * and how long apps take to compile.
+ * The server's own work: `bun scripts/bench/work.ts [--quick] [--only queue,webhooks,messages,inbox,flows,apps]`. How fast the queue of
+ * jobs is, how soon a webhook arrives and whether receivers that hang delay others, messages that start flows, an inbox of 100,000 questions, runs of flows and actions of
+ * apps, and how long apps take to compile.
  */
 import { readdirSync, readFileSync } from "node:fs";
 import { parseArgs } from "node:util";
@@ -17,7 +17,7 @@ import { runLoop, send, summaryOf, type Exchange } from "./load.ts";
 const { values: options } = parseArgs({
   options: {
     quick: { type: "boolean", default: false },
-    only: { type: "string", default: "queue,webhooks,messages,flows,apps" },
+    only: { type: "string", default: "queue,webhooks,messages,inbox,flows,apps" },
   },
 });
 /** A tenth of everything. */
@@ -30,7 +30,7 @@ const server = await harness.startCorestead(dataDir, {
 const { target } = await harness.postgresOf(dataDir);
 const sql = openPool(target, { max: 10 });
 await harness.printMeasuredWith(sql);
-for (const part of [queue, webhooks, messages, flows, apps])
+for (const part of [queue, webhooks, messages, inbox, flows, apps])
   if (options.only.split(",").includes(part.name)) await part();
 await sql.end({ timeout: 5 });
 await server.stop();
@@ -179,6 +179,23 @@ async function messages(): Promise<void> {
   harness.printTable(["messages at once", "taken a second", "started a second", "p99 ms"], rows);
 }
 
+/** The questions of one person, half of them theirs by their role. */
+async function inbox(): Promise<void> {
+  const count = 100_000 * scale;
+  await sql`
+    insert into asks (account_id, id, process_id, flow_code, people, title, text, choices, fields, expires_at)
+    select 1, gen_random_uuid(), gen_random_uuid(), 'bench',
+      array[case when n % 2 = 0 then '1/user:1' else '1/role:admin' end], 'Approve order ' || n || '?', repeat('x', 200),
+      '[{"value":"approve"},{"value":"decline"}]', '{}', now() + interval '30 days'
+    from generate_series(1, ${count}) n`;
+  await sql`analyze asks`;
+  const times: number[] = [];
+  for (let run = 0; run < 15; run++)
+    times.push(await timed(() => harness.api(server, "GET", "/core/inbox.json?limit=200&open=true")));
+  harness.printTable(["questions that wait", "the newest 200, ms"], [[number(count), number(median(times), 1)]]);
+  harness.bound("an inbox", median(times), { most: 300 }, " ms");
+}
+
 /** A run is one request, answered when the process has ended and is stored with all its steps. */
 async function flows(): Promise<void> {
   const advice = { advice: "Take a hat, {{ name }}" };
@@ -189,17 +206,20 @@ async function flows(): Promise<void> {
     { type: "if", condition: "temp > 20", then: [{ type: "mutation", set: advice }] },
     { type: "return", value: { advice: "{{ advice }}", fahrenheit: "{{ fahrenheit }}" } },
   ];
-  for (const [code, program] of Object.entries({ computing, short: [{ type: "return", value: advice }] }))
+  const scripted = [{ type: "script", source: "return input.n * 2", input: { n: "{{ temp }}" } }];
+  for (const [code, program] of Object.entries({ computing, scripted, short: [{ type: "return", value: advice }] }))
     await harness.api(server, "POST", "/connect/flows.json", { flow: { name: code, code, fields: { program } } });
   const actions = [{ action: "computing", flow_code: "short", public: true }];
   const app = { name: "Bench", app_engine: "html", source_code: "<p>Bench</p>", public: true, actions };
   const { id } = await harness.api(server, "POST", "/core/apps.json", { app });
   const body = { temp: 24, name: "Ewa" };
   const run = send({ token: adminToken }, "POST", "/connect/flows/computing/run.json", body);
+  const script = send({ token: adminToken }, "POST", "/connect/flows/scripted/run.json?wait=20", body);
   const action = send({ token: adminToken }, "POST", `/core/apps/${id}/action/computing`, body);
   const finished = '"finished"';
   const requests: Record<string, Exchange> = {
     "a flow of five steps": { request: run, status: 201, contains: finished },
+    "a script": { request: script, status: 201, contains: finished },
     "an app's action": { request: action, status: 200, contains: finished },
     "the same by a visitor": { request: action.replace(/Authorization.*\r\n/, ""), status: 200, contains: finished },
   };
