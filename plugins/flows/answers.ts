@@ -50,6 +50,15 @@ const included = {
 export const FlowProcess = answer.object("FlowProcess", { ...process, ...included });
 export const FlowRun = answer.object("FlowRun", { ...process, flow_process_id: answer.uuid() });
 
+const milliseconds = field.nullable(Type.Integer());
+export const FlowStats = answer.object("FlowStats", {
+  from: answer.time(),
+  runs: Type.Integer(),
+  failed: Type.Integer(),
+  p50_ms: milliseconds,
+  p99_ms: milliseconds,
+});
+
 export const FlowTest = answer.object("FlowTest", {
   status,
   data: Type.Unknown(),

@@ -3,6 +3,7 @@ import {
   badRequest,
   created,
   field,
+  invalid,
   isObject,
   list,
   notFound,
@@ -14,12 +15,13 @@ import {
 } from "platform";
 import { unknownNames, warned, type Route } from "platform";
 import { isUuid } from "../../connectors/api.ts";
-import { FlowRun, FlowTest, StepTrial, StepTypeAnswer } from "../answers.ts";
+import { FlowRun, FlowStats, FlowTest, StepTrial, StepTypeAnswer } from "../answers.ts";
 import type { FlowContext } from "../context.ts";
 import type { StepTypes } from "../program/step-types.ts";
 import { includedOf, processExample } from "./routes.ts";
 import { shownTo, toRun } from "./show.ts";
 import { startProcess } from "./start.ts";
+import { statsOf } from "./view-store.ts";
 import { tryFlow, tryStep } from "./trial.ts";
 
 const access = { privilege: "flows" } as const;
@@ -34,11 +36,39 @@ const StepBody = Type.Object({
   }),
 });
 const runWaitMs = 1000;
+const mostCounted = 100_000;
 const mostWaitSeconds = 25;
 
 /** behaviour B.9: starting a flow, and trying one without any effect. */
 export function runRoutes(ctx: FlowContext): Route[] {
   return [
+    route(
+      "GET",
+      "/connect/flows/:code/stats",
+      {
+        summary: "How a flow has run lately",
+        description: `By days of the account's time zone, or by hours where \`days\` is 1 or 2: of the latest 100,000 processes how many were started, how many of them failed, and how long they took, waits included.`,
+        access,
+        query: { days: Type.Integer({ minimum: 1, maximum: 90, default: 14, description: "1 to 90, default 14" }) },
+        answers: { 200: answer.list(FlowStats) },
+        responses: { 200: [{ from: "2026-01-31T00:00:00.000Z", runs: 40, failed: 2, p50_ms: 12, p99_ms: 480 }] },
+      },
+      async ({ caller, params, query }) => {
+        const { code } = await ctx.flowLookup.find(caller.account.id, params.code);
+        const { id, timezone } = caller.account;
+        const days = daysOf(query.get("days"));
+        const asked = { unit: days <= 2 ? "hour" : "day", days, timezone, most: mostCounted } as const;
+        const rows = await statsOf(ctx.sql, id, code, asked);
+        const shown = rows.map(({ from, runs, failed, times }) => ({
+          from,
+          runs,
+          failed,
+          p50_ms: times ? Math.round(times[0]) : null,
+          p99_ms: times ? Math.round(times[1]) : null,
+        }));
+        return list(shown, shown.length);
+      },
+    ),
     route(
       "POST",
       "/connect/flows/:code/run",
@@ -171,6 +201,13 @@ export function stepRoutes(types: StepTypes): Route[] {
       },
     ),
   ];
+}
+
+function daysOf(given: string | null): number {
+  const days = given === null ? 14 : Number(given);
+  if (!Number.isInteger(days) || days < 1 || days > 90)
+    throw invalid({ days: ["must be a whole number from 1 to 90"] });
+  return days;
 }
 
 function inputOf(body: unknown): Record<string, unknown> {

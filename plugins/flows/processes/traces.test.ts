@@ -174,3 +174,20 @@ test("followers are told of processes that begin and end, and only of their own 
   const refused = await app.get("/connect/flow_processes/events", { token });
   expect(refused.status).toBe(403);
 });
+
+test("a flow says how it has run lately", async () => {
+  const bad = [{ type: "fail", message: "no" }];
+  const program = [{ type: "each", in: "{{ input.all }}", do: bad }];
+  await app.post("/connect/flows.json", { flow: { name: "counted", code: "counted", fields: { program } } });
+  for (const all of [[1], [], []]) await app.post("/connect/flows/counted/run.json", { all });
+  await app.sql`
+    update flow_processes set created_at = now() - interval '20 days'
+    where id = (select max(id::text)::uuid from flow_processes where flow_code = 'counted')`;
+  const { json } = await app.get("/connect/flows/counted/stats.json");
+  expect(json).toEqual([
+    { from: expect.any(String), runs: 2, failed: 1, p50_ms: expect.any(Number), p99_ms: expect.any(Number) },
+  ]);
+  expect((await app.get("/connect/flows/counted/stats.json?days=30")).json).toHaveLength(2);
+  expect((await app.get("/connect/flows/counted/stats.json?days=91")).status).toBe(422);
+  expect((await app.get("/connect/flows/nothing/stats.json")).status).toBe(404);
+});

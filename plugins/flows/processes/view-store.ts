@@ -199,3 +199,31 @@ function statusIs(sql: Sql, status: string): Fragment {
   if (status === "error") return sql`and p.status = 'error'`;
   return status === "finished" ? sql`and p.status = 'finished'` : sql`and false`;
 }
+
+export interface RunStats {
+  readonly from: Date;
+  readonly runs: number;
+  readonly failed: number;
+  /** Milliseconds from the start to the end, waits included, of those that have ended; null without any. */
+  readonly times: readonly [p50: number, p99: number] | null;
+}
+
+/** Of the latest processes of a flow, by hours or days of the time zone, the oldest first. */
+export async function statsOf(
+  sql: Sql,
+  accountId: number,
+  flowCode: string,
+  { unit, days, timezone, most }: { unit: "hour" | "day"; days: number; timezone: string; most: number },
+): Promise<readonly RunStats[]> {
+  return sql<RunStats[]>`
+    select date_trunc(${unit}, created_at at time zone ${timezone}) at time zone ${timezone} as from,
+      count(*)::integer as runs, count(*) filter (where status = 'error')::integer as failed,
+      percentile_cont(array[0.5, 0.99]) within group (order by extract(epoch from finished_at - created_at) * 1000)
+        filter (where finished_at is not null) as times
+    from (
+      select status, created_at, finished_at from flow_processes
+      where account_id = ${accountId} and flow_code = ${flowCode}
+        and created_at >= now() - make_interval(days => ${days})
+      order by id desc limit ${most}) latest
+    group by 1 order by 1`;
+}

@@ -55,6 +55,7 @@ export const unlisted: ReadonlySet<string> = new Set([
   "/core/media/{id}/uses",
   "/connect/flow_steps",
   "/connect/flows/{id}/triggers",
+  "/connect/flows/{code}/stats",
   "/account/webhooks/source_types",
   "/account/webhooks/health",
   "/account/privileges",
