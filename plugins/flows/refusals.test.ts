@@ -47,7 +47,7 @@ const wrong: [change: object, field: string, message: string][] = [
 const update = { type: "db", op: "update", db: "x", id: "1", data: { a: 2 } };
 const steps: [step: unknown, mistake: string][] = [
   [7, "program[0] must be an object { type, … }"],
-  [{}, "program[0].type must be one of connector, http, mutation, if, db, each, flow, return, fail, wait, mail.send"],
+  [{}, "program[0].type must be one of connector, http, mutation, if, db, each, try, parallel, flow"],
   [{ type: "fail", id: "a b" }, "program[0].id must be letters, digits, - and _, at most 64"],
   [{ type: "fail", id: "x".repeat(65) }, "program[0].id must be letters"],
   [{ type: "fail", retry: 3 }, "program[0].retry must be an object { times, delay }"],

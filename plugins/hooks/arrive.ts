@@ -70,12 +70,14 @@ async function writeIn(ctx: BaseContext, tx: Tx, arrivals: readonly NewArrival[]
   return ids;
 }
 
-/** The hook of an address. 404 if there is none, or if it is off: nobody learns which. */
+/** The hook of an address; 404 if there is none. */
 export async function hookAt({ hooks }: Hooks, accountId: number, code: string): Promise<HookRow> {
   const hook = /^[A-Za-z0-9_-]{10,40}$/.test(code) ? await hooks.get(`${accountId}/${code}`) : undefined;
-  if (!hook?.active) throw notFound();
+  if (!hook) throw notFound();
   return hook;
 }
+
+const switchedOff = "the hook was switched off";
 
 /** A message that was taken. */
 export interface Taken {
@@ -110,7 +112,10 @@ export async function arrive(ctx: Hooks, hook: HookRow, { request, query, bytes 
     if (allowed) await ctx.write({ ...arrival, messageId: null, error: reason, body });
     return error;
   };
+  if ("refused" in verdict && !hook.active) throw notFound();
   if ("refused" in verdict) throw await refuse(new HttpError(401, { error: verdict.refused }), verdict.refused);
+  // It is kept, as an example and to be replayed; whoever sends it learns no more than of an address that is not there.
+  if (!hook.active) throw await refuse(notFound(), switchedOff);
   await withinRate(ctx, hook);
   try {
     const { challenge } = readable(hook, text, bytes, arrival.contentType);
@@ -141,7 +146,8 @@ async function proved({ secrets, now }: Hooks, hook: HookRow, message: Message, 
 export async function replay(ctx: Hooks, tx: Tx, hook: HookRow, row: WholeArrival): Promise<WholeArrival | undefined> {
   const { contentType, body, bytes } = row;
   let messageId: string | null = null;
-  if (row.status === "refused") {
+  // What came while it was off had its proof then.
+  if (row.status === "refused" && row.error !== switchedOff) {
     const kept = new TextEncoder().encode(body);
     if (kept.length !== bytes || secretHeader(hook) !== undefined)
       throw invalid({ base: ["what proves where it comes from was not kept: have it sent again"] });

@@ -239,3 +239,17 @@ test.each([
   expect(JSON.parse(await new Response(shell.stdout).text())).toEqual({ id: expect.any(String) });
   expect(await inputs(hook)).toMatchObject([{ body: { order: 7 } }]);
 });
+
+test("what comes while it is off is kept for whoever keeps it, and is replayed when it is on", async () => {
+  const hook = await make({ active: false });
+  expect((await send(hook.path, '{"order":1}')).status).toBe(404);
+  expect((await send(hook.path, '{"order":2}', { authorization: "Bearer another" })).status).toBe(404);
+  const [kept, ...others] = await arrivals(hook);
+  expect([kept, others]).toEqual([
+    expect.objectContaining({ status: "refused", error: "the hook was switched off" }),
+    [],
+  ]);
+  await app.patch(`${hook.at}.json`, { hook: { active: true } });
+  expect((await app.post(`${hook.at}/arrivals/${kept.id}/replay.json`)).status).toBe(201);
+  expect(await inputs(hook)).toMatchObject([{ body: { order: 1 } }]);
+});

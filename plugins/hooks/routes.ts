@@ -124,6 +124,7 @@ function openRoutes(ctx: Hooks): Route[] {
       },
       async ({ account, params, query }) => {
         const hook = await hookAt(ctx, account.id, params.code);
+        if (!hook.active) throw notFound();
         const token = hook.verifyToken && ctx.secrets.open(hook.verifyToken, `hook:${hook.id}:verify_token`);
         const challenge = query.get("hub.challenge");
         const given = query.get("hub.verify_token");

@@ -17,7 +17,8 @@ export function tokenOf(
   { accountId, id }: Pick<AskRow, "accountId" | "id">,
   address: string,
 ) {
-  return secrets.sign(purpose, JSON.stringify([accountId, id, address]));
+  const payload = new TextEncoder().encode(JSON.stringify([accountId, id, address]));
+  return secrets.sign(purpose, payload.toBase64({ alphabet: "base64url", omitPadding: true }));
 }
 
 export function readToken(
@@ -26,7 +27,8 @@ export function readToken(
 ): { id: string; accountId: number; address: string } | undefined {
   const payload = token.length > 1000 ? undefined : secrets.verify(purpose, token);
   if (payload === undefined) return undefined;
-  const [accountId, id, address] = JSON.parse(payload);
+  const text = new TextDecoder().decode(Uint8Array.fromBase64(payload, { alphabet: "base64url" }));
+  const [accountId, id, address] = JSON.parse(text);
   return { accountId, id, address };
 }
 

@@ -16,7 +16,7 @@ import { originMistake, page, pageAnswers } from "../accounts/api.ts";
 import { giveAnswer } from "./ask.ts";
 import type { InboxContext } from "./context.ts";
 import { readToken, words } from "./mails.ts";
-import { formPage, labelOf, shownText, valuesOf, type Values, type Words } from "./page.ts";
+import { formPage, labelOf, labelOfChoice, shownText, valuesOf, type Values, type Words } from "./page.ts";
 import { find } from "./store.ts";
 
 type Visit = Pick<RequestInput, "account" | "request">;
@@ -28,8 +28,8 @@ export function pageRoutes(ctx: InboxContext): Route[] {
   const tries = ctx.limiter("inbox.links", { limit: 60, windowSeconds: 300 });
   const shown = (status: number, { account }: Visit, own: Words, title: string, content: string) =>
     text(status, page(own, escapeHtml(title), account.name, content), "text/html; charset=utf-8", headers);
-  const said = (status: number, visit: Visit, own: Words, message: string) =>
-    shown(status, visit, own, visit.account.name, `<p role="status">${message}</p>`);
+  const said = (status: number, visit: Visit, own: Words, message: string, title = own.question) =>
+    shown(status, visit, own, title, `<p role="status">${message}</p>`);
 
   /** The question and who is asked, or the page that says why not. */
   const seen = async (input: Visit & Pick<RequestInput, "ip">, token: string) => {
@@ -88,7 +88,9 @@ export function pageRoutes(ctx: InboxContext): Route[] {
             { id: null, name: address },
             { choice: shownText(choice), fields, comment: shownText(comment).slice(0, 2000) },
           );
-          return said(200, input, own, own.answered);
+          const chosen = ask.choices.find(({ value }) => value === choice);
+          const answer = chosen ? labelOfChoice(own, chosen) : "";
+          return said(200, input, own, filledIn(own.answered, { choice: escapeHtml(answer) }), ask.title);
         } catch (error) {
           if (error instanceof ValidationError) {
             const lines = Object.entries(error.fields).map(([name, messages]) =>

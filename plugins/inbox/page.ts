@@ -25,9 +25,10 @@ export function formPage(words: Words, ask: AskRow, given: Values): string {
   const paragraphs = ask.text.split(/\n{2,}/).filter(Boolean);
   const about = paragraphs.map((one) => `<p>${escapeHtml(one).replaceAll("\n", "<br>")}</p>`);
   const inputs = Object.keys(ask.fields).map((name) => inputOf(words, ask, name, given[name]));
-  const buttons = ask.choices.map((choice) => {
+  const buttons = ask.choices.map((choice, at) => {
     const [value, label] = [choice.value, labelOfChoice(words, choice)].map(escapeHtml);
-    return `<button type="submit" name="choice" value="${value}">${label}</button>`;
+    const look = at === 0 ? "" : ' class="second"';
+    return `<button type="submit" name="choice" value="${value}"${look}>${label}</button>`;
   });
   const typed = escapeHtml(shownText(given["comment"]));
   const comment = `<label for="comment">${words.comment}</label>
@@ -35,7 +36,7 @@ export function formPage(words: Words, ask: AskRow, given: Values): string {
   return [...about, `<form method="post">`, ...inputs, comment, ...buttons, "</form>"].join("\n");
 }
 
-function labelOfChoice(words: Words, { value, label }: Choice): string {
+export function labelOfChoice(words: Words, { value, label }: Choice): string {
   if (label !== undefined) return inLanguage(label, words.language) ?? value;
   return value === "approve" || value === "decline" ? words[value] : value;
 }

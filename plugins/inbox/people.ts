@@ -36,8 +36,9 @@ async function subjectOf(accounts: Accounts, accountId: number, word: string): P
   }
   const person =
     kind === "user" ? await accounts.person(accountId, Number(id)) : await accounts.personByLogin(accountId, word);
-  if (person?.active) return `user:${person.id}`;
-  if (person || !isAddress(word)) throw nobody();
+  // Somebody who was invited finds the question when they come.
+  if (person) return `user:${person.id}`;
+  if (!isAddress(word)) throw nobody();
   return `address:${word.toLowerCase()}`;
 }
 

@@ -59,7 +59,7 @@ test("a provider is entered, tried out, and signs somebody in", async () => {
   await studio.app.delete(`/account/users/${id}/sessions.json`);
   await login.keyboard.press("Control+k");
   await login.keyboard.type("anything");
-  const ended = login.getByRole("dialog", { name: "Die Sitzung ist abgelaufen" });
+  const ended = login.getByRole("dialog", { name: "Ihre Sitzung ist abgelaufen" });
   const [tab] = await Promise.all([
     visitor.waitForEvent("page"),
     ended.getByRole("link", { name: "Auf andere Weise anmelden" }).click(),

@@ -216,7 +216,7 @@ function mapOf(value: unknown): Readonly<Record<string, unknown>> {
   return typeof value === "object" && value !== null && !Array.isArray(value) ? { ...value } : {};
 }
 
-export type Advice = "cancelledBy" | "timedOut" | "internal" | "busy" | "refused" | "unreachable";
+export type Advice = "cancelledBy" | "timedOut" | "internal" | "busy" | "missing" | "refused" | "unreachable";
 
 /** Advice on a known error, for the person who fixes it. */
 export function adviceOf(error: string | null): Advice | undefined {
@@ -226,6 +226,7 @@ export function adviceOf(error: string | null): Advice | undefined {
   if (error === "timed out" || error.startsWith("no answer within")) return "timedOut";
   if (error.startsWith("no connection")) return "unreachable";
   const status = Number(/^the remote answered (\d{3})/.exec(error)?.[1] ?? Number.NaN);
+  if (status === 404 || status === 410) return "missing";
   if (status === 429 || status >= 500) return "busy";
   return status >= 400 ? "refused" : undefined;
 }

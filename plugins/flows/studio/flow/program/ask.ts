@@ -56,8 +56,13 @@ export function askedField(step: Step, name: string, language = "en"): TableFiel
     return plainField(last, wordsIn(own["label"], language) || last, textOf(own["type"]));
   }
   const choices = choicesOf(step, language).map((one) => ({ ...one, color: "" }));
+  const label = say(
+    last === "choice" ? "askChosen" : last === "comment" ? "askComment" : last === "at" ? "askAt" : "askBy",
+  );
+  // Of several questions each is told by its own.
+  const about = textOf(step["description"]) || textOf(step["title"]);
   return {
-    ...plainField(last, say(last === "choice" ? "askChosen" : last === "comment" ? "askComment" : "askBy")),
+    ...plainField(last, about === "" ? label : `${label}: ${about.slice(0, 40)}`),
     choices: last === "choice" ? choices : [],
   };
 }

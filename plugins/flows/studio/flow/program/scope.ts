@@ -13,10 +13,13 @@ const ofError = ["error", "error.message", "error.step", "error.status", "error.
 const ofRecord = ["id", "data", "table_name", "created_at", "updated_at"];
 
 /** What few people want of what starts a flow; it can be typed. */
-export const isTechnical = (name: string): boolean =>
-  ["data", "kind", "source_type", "event", "data.db_code", "data.table_name", "cron_id", "account_url"].includes(
-    name,
-  ) || /^app\b|^input$/.test(name);
+export const isTechnical = (name: string): boolean => technical.has(name) || /^app\b|^input$|^headers\b/.test(name);
+
+const technical = new Set(
+  "data kind source_type event data.db_code data.table_name cron_id account_url body query hook_id message_id".split(
+    " ",
+  ),
+);
 
 /** The names of a table's fields. */
 export type FieldsOf = (db: unknown, table: unknown) => readonly string[];
@@ -143,10 +146,11 @@ export function givenBy(starts: readonly Start[], fieldsOf: FieldsOf): ScopeName
     db === "" ? [] : [...fieldsOf(db, table), "id", "db_code", "table_name"],
   );
   const names = ["data", ...[...new Set(fields)].map((field) => `data.${field}`), "kind", "source_type", "event"];
+  const ofHook = starts.some(({ kind }) => kind === "hook") ? ["body", "query", "headers"] : [];
   const ofCron = starts.some(({ kind }) => kind === "cron") ? ["kind", "cron_id"] : [];
   return [
     ...(webhooks.length > 0 || starts.length === 0 ? names.map((name) => ({ name, from: "when" })) : []),
-    ...ofCron.map((name) => ({ name, from: "when" })),
+    ...[...ofHook, ...ofCron].map((name) => ({ name, from: "when" })),
   ];
 }
 

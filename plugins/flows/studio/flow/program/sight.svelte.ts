@@ -1,7 +1,7 @@
 /** What a step sees of the flow around it: the names that it may use, what they are called, and their last values. */
-import { text, textOf, words, type Start, type TableField } from "studio";
+import { ownOf, text, textOf, words, type Start, type TableField } from "studio";
 import { brief } from "../trial/trial.ts";
-import { say, titleOfStep } from "../words.ts";
+import { say, texts, titleOfStep } from "../words.ts";
 import type { Codes } from "./codes.svelte.ts";
 import { askedField } from "./ask.ts";
 import { givenBy, nameIn, namesAt, storedBy, valueAt, type ScopeName } from "./scope.ts";
@@ -44,12 +44,16 @@ export class Sight {
     const found = namesAt(program, path, given, givenBy(starts, fieldsOf), known, fieldsOf);
     // What one most likely wants comes first: fields of the record, then what steps have found.
     const rank = ({ name, from }: ScopeName) =>
-      from === "when" && name.startsWith("data.") ? 0 : from === "when" ? 3 : from === "" ? 4 : 1;
+      from === "when" && /^(?:data|body)\./.test(name) ? 0 : from === "when" ? 3 : from === "" ? 4 : 1;
     const all = new Set(found.map(({ name }) => name));
-    return found
-      .filter(({ name }) => !name.startsWith("input.") || !all.has(name.slice("input.".length)))
-      .toSorted((a, b) => rank(a) - rank(b))
-      .map((one) => ({ ...one, label: this.labelOf(one.name), example: brief(valueAt(known, one.name)) }));
+    return (
+      found
+        .filter(({ name }) => !name.startsWith("input.") || !all.has(name.slice("input.".length)))
+        // Of an answer its parts are what one wants.
+        .filter(({ name }) => !all.has(`${name}.choice`))
+        .toSorted((a, b) => rank(a) - rank(b))
+        .map((one) => ({ ...one, label: this.labelOf(one.name), example: brief(valueAt(known, one.name)) }))
+    );
   }
 
   /** Where a name comes from, as a heading over it. */
@@ -79,7 +83,8 @@ export class Sight {
 
   labelOf(expression: string): string {
     const last = nameIn(expression).split(".").at(-1) ?? "";
-    return last === "" ? expression.slice(0, 60) : (this.fieldAt(expression)?.label ?? words(last));
+    if (last === "") return expression.slice(0, 60);
+    return this.fieldAt(expression)?.label ?? ownOf(texts(), `name_${last}`) ?? words(last);
   }
 
   /** The value of an expression in the last test; "" with filters, which the server alone knows. */

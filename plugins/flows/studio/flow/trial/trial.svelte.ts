@@ -101,9 +101,7 @@ export class Trial {
   private async samplesOf(start: Start, codes: Codes): Promise<Sample[]> {
     if (start.kind === "cron")
       return [{ id: start.key, title: text.time(Date.now()), input: sampleOf(start, undefined) }];
-    // What has arrived already is among the runs.
-    if (start.kind === "hook")
-      return [{ id: start.key, title: text.time(Date.now()), input: sampleOf(start, undefined) }];
+    if (start.kind === "hook") return arrived(start);
     if (start.db === "" || !session.may("dbs")) return [];
     const path = `/core/dbs/${encodeURIComponent(start.db)}/records.json`;
     const query = new URLSearchParams({ limit: "5", ...(start.table !== "" && { table_name: start.table }) });
@@ -193,6 +191,23 @@ export class Trial {
     const verb = codes.methodsOf(connector).find(({ name }) => name === method)?.verb;
     return verb === "GET" || verb === "HEAD" || this.reallyCalls.includes(`${connector}.${method}`);
   }
+}
+
+/** The latest messages, those too that came while the flow was off. */
+async function arrived(start: Start): Promise<Sample[]> {
+  const path = `/connect/hooks/${start.id}/arrivals`;
+  const rows = start.id === "" ? [] : await rowsAt(`${path}.json?limit=3`);
+  const messages = rows.map(async (row): Promise<Sample> => {
+    const id = textOf(row["id"]);
+    const whole = (await get(`${path}/${id}.json`)).json;
+    const { headers, query, body, message_id } = isMap(whole) ? whole : {};
+    const input = sampleOf(start, { id, message_id, headers, query, body: parsed(textOf(body)) ?? body });
+    return { id: `${start.key} ${id}`, title: text.time(textOf(row["created_at"])), input };
+  });
+  const found = (await Promise.allSettled(messages)).flatMap((one) => (one.status === "fulfilled" ? one.value : []));
+  return found.length > 0
+    ? found
+    : [{ id: start.key, title: text.time(Date.now()), input: sampleOf(start, undefined) }];
 }
 
 async function answerTo(need: Exclude<Need, { kind: "own" }>): Promise<unknown> {
