@@ -77,7 +77,7 @@ export class Many {
     return choice === "mine" ? met.operations : withTheirs(met);
   }
 
-  private ask(both: readonly Meanwhile[], known: ReadonlyMap<string, Row>): Promise<"mine" | "theirs" | undefined> {
+  ask(both: readonly Meanwhile[], known: ReadonlyMap<string, Row>): Promise<"mine" | "theirs" | undefined> {
     const nameOf = (id: string) => {
       const row = known.get(id);
       return (row && cellText(valueAt(row, this.rows.nameField ?? "id"))) || id;

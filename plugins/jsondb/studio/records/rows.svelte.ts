@@ -15,6 +15,7 @@ import {
   parseJson,
   request,
   same,
+  session,
   text,
   toasts,
 } from "studio";
@@ -47,6 +48,14 @@ const mostIds = 50;
 interface ReadPage {
   readonly rows: readonly Row[];
   readonly next: string | null;
+}
+
+export interface FieldChange {
+  readonly id: string;
+  readonly field: string;
+  readonly value: unknown;
+  /** What the field had before. */
+  readonly seen: unknown;
 }
 
 export type Change = "update" | "destroy" | "unsaved";
@@ -310,6 +319,12 @@ export class Rows {
   /** The records that lines of new ones have become. */
   private readonly became = new Map<string, Row>();
 
+  /** Keeps a change in this browser until it is stored. */
+  keep: (change: FieldChange, stored: Promise<unknown>) => void = () => {};
+  /** The requests that make them, by line, and the keys of those that are to come. */
+  readonly making = new Map<string, { readonly key: string; readonly row: Promise<Row | undefined> }>();
+  private readonly keys = new Map<string, string>();
+
   /** Shows a value until it is saved. */
   hold(row: Row, field: string, value: unknown): void {
     this.held.set(row.id, { ...this.held.get(row.id), [field]: value });
@@ -328,9 +343,9 @@ export class Rows {
 
   /**
    * Changes one field whose value was `seen`; gives back the record. Throws what the server says, or that somebody else
-   * has changed the field since.
+   * has changed the field since. In this browser it is kept until then, if it is not yet.
    */
-  save(id: string, field: string, value: unknown, seen: unknown): Promise<Row | undefined> {
+  save(id: string, field: string, value: unknown, seen: unknown, isKept = false): Promise<Row | undefined> {
     const stored = connection.counted(
       (this.last.get(id) ?? Promise.resolve()).then(() => this.store(id, field, value, seen)),
     );
@@ -338,12 +353,19 @@ export class Rows {
       id,
       stored.catch(() => undefined),
     );
+    if (!isKept) this.keep({ id, field, value, seen }, stored);
     return stored;
   }
 
   /** The first value of a line makes its record, with all that was typed by then; the others are changes of that one. */
   private async store(line: string, field: string, value: unknown, seen: unknown): Promise<Row | undefined> {
-    if (isNew(line) && !this.became.has(line)) return this.make(line);
+    if (isNew(line) && !this.became.has(line)) {
+      const key = this.keys.get(line) ?? crypto.randomUUID();
+      this.keys.delete(line);
+      const row = this.make(line, key);
+      this.making.set(line, { key, row });
+      return row;
+    }
     const made = this.became.get(line);
     if (made && same(valueAt(made, field), value)) return made;
     const id = made?.id ?? line;
@@ -432,13 +454,13 @@ export class Rows {
   }
 
   /** A last line for a record that is stored with its first value, if the server takes it. */
-  begin(data: Row["data"], table: string | null): void {
+  begin(data: Row["data"], table: string | null, key: string = crypto.randomUUID()): void {
     this.dropEmpty();
-    const line = { id: `${newId}-${this.begun++}`, data, table_name: table, created_at: "", updated_at: "" };
+    const line = { id: `${newId}-${key}`, data, table_name: table, created_at: "", updated_at: "" };
+    this.keys.set(line.id, key);
     this.added = [...this.added, line];
   }
 
-  private begun = 0;
   /** A line of a new record is now this one. */
   onmade: (line: string, row: Row) => void = () => {};
 
@@ -447,11 +469,11 @@ export class Rows {
     this.added = this.added.filter(({ id }) => !isNew(id) || this.changed.has(id));
   }
 
-  private async make(id: string): Promise<Row | undefined> {
+  private async make(id: string, key: string): Promise<Row | undefined> {
     const line = this.added.find((one) => one.id === id);
     if (!line) return undefined;
     const record = { data: line.data, ...(line.table_name !== null && { table_name: line.table_name }) };
-    const options = { body: { record }, key: crypto.randomUUID() };
+    const options = { body: { record }, key };
     const row = rowOf((await outlast(() => request("POST", recordsPath(this.db), options))).json);
     if (!row) return undefined;
     this.made(row.id);
@@ -541,6 +563,13 @@ export class Rows {
       }
     }
   }
+}
+
+/** What this person's changes that wait are called in this browser, in their order. */
+export function keptKeys(): string[] {
+  return Object.keys(localStorage)
+    .filter((key) => key.startsWith(`corestead.draft.${session.person.id}.waits `))
+    .toSorted();
 }
 
 /** For what is worked out of the records: runs a moment after somebody has changed some. */
