@@ -115,7 +115,7 @@ test("a flow is made from its start, tested in place, mended, published, and sta
   // The test reads the real order, and stops at the step that fails.
   await page.keyboard.press("Control+Enter");
   await page.getByRole("alert").getByText("The test failed at this step.").waitFor();
-  await card(page, "0").and(page.locator("[aria-current]")).getByText("refused the request").waitFor();
+  await card(page, "0").and(page.locator("[aria-current]")).getByText("nothing at this address").waitFor();
   await card(page, "1").getByText("Not reached").waitFor();
   await button(panel(page), "Change the action").click();
   const action = page.getByRole("dialog", { name: "Change the action" });

@@ -86,7 +86,7 @@ test("a process is followed from the record that led to it to the outside, and m
   expect(addresses[2]).toMatch(/deliveries\/\d+$/);
   const step = page.locator("li details[open]", { hasText: "Billing: issue" });
   await step.getByText("the remote answered 404").waitFor();
-  await step.getByText("The other side refused the request.", { exact: false }).waitFor();
+  await step.getByText("There is nothing at this address.", { exact: false }).waitFor();
   const given = step.getByRole("region", { name: "Put in" });
   await given.getByText("As JSON").click();
   expect((await given.locator("pre").textContent())?.length).toBeLessThan(2100);

@@ -231,6 +231,17 @@ export function adviceOf(error: string | null): Advice | undefined {
   return status >= 400 ? "refused" : undefined;
 }
 
+const around = new Set(["if", "each", "try", "parallel", "flow"]);
+
+/** Why a failed step is not what failed: it was tried again below, or a step inside of it did. */
+export function asideOf(steps: readonly Step[], at: number): "triedAgain" | "failedInside" | undefined {
+  const step = steps[at];
+  if (step?.status !== "error") return undefined;
+  if (steps.slice(at + 1).some(({ id }) => id === step.id)) return "triedAgain";
+  const isInside = (one: Step) => one !== step && one.status === "error" && one.error === step.error;
+  return around.has(step.type) && steps.some(isInside) ? "failedInside" : undefined;
+}
+
 /** Whether a process that has just begun or changed is one that the address asks for. */
 export function belongs(row: Row, search: URLSearchParams): boolean {
   const asked = (name: string) => search.get(name) ?? "";

@@ -1,6 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import {
   adviceOf,
+  asideOf,
   allReached,
   belongs,
   originsOf,
@@ -149,4 +150,23 @@ test.each([
   ["Stock is too low", undefined],
 ] as const)("%p is explained by %p", (error, advice) => {
   expect(adviceOf(error)).toBe(advice);
+});
+
+test("a step that was tried again, or failed by one inside, is not what failed", () => {
+  const step = (id: string, type: string, error: string | null) => ({
+    id,
+    type,
+    error,
+    started_at: "",
+    finished_at: null,
+    output: null,
+    status: error === null ? ("finished" as const) : ("error" as const),
+  });
+  const steps = [
+    step("a", "http", "no"),
+    step("b", "if", "no"),
+    step("b.then.0", "http", "no"),
+    step("a", "http", null),
+  ];
+  expect(steps.map((_, at) => asideOf(steps, at))).toEqual(["triedAgain", "failedInside", undefined, undefined]);
 });
