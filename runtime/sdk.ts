@@ -65,7 +65,7 @@ export { eventJob } from "./events/events.ts";
 export { field } from "./http/answers/fields.ts";
 export { readFolder, readTextFile, writeFolder } from "./system/folder.ts";
 export type { TextFiles } from "./system/folder.ts";
-export { failedJob, openJob } from "./jobs/job-store.ts";
+export { failedJob, newestJob, openJob } from "./jobs/job-store.ts";
 export { createLeases, createWriter, type Lease, type Leases } from "./jobs/leases.ts";
 export { createClaims, createPolls, untilTrue } from "./jobs/polls.ts";
 export { hasPlace, leave, nothingHeld, take, type SlotUsage } from "./jobs/shares.ts";

@@ -1,6 +1,6 @@
 /** The service `flows`: starts flows and waits for their results. */
 import type { TriggerSource } from "./triggers/source.ts";
-import { service, type Queryable, type Static, type TObject, type Tx } from "platform";
+import { service, type Caller, type Queryable, type Static, type TObject, type Tx } from "platform";
 
 export { triggersOf, type TriggerSource } from "./triggers/source.ts";
 export type { CallOutcome, ConnectorEvent, Usage } from "../connectors/api.ts";
@@ -72,6 +72,8 @@ export interface StepRun<Params> {
   readonly key: string;
   /** Aborted when the time is over, the process is cancelled or the server stops. */
   readonly signal: AbortSignal;
+  /** Who has saved the programs that run, by id; null = nobody. */
+  readonly authors: () => Promise<readonly (number | null)[]>;
   /** The time limit of the run: the step's `timeout`, or that of a step around it, else a minute. */
   readonly timeoutMs: number;
 }
@@ -85,6 +87,8 @@ export interface StepType<P extends TObject = TObject> {
   readonly params: P;
   /** The privilege that saving a flow with such a step needs, besides `flows`. */
   readonly privilege?: string | ((step: Readonly<Record<string, unknown>>) => string | undefined);
+  /** Throws the 403 if this person may not save such a step. */
+  allow?(author: Caller, step: Readonly<Record<string, unknown>>): Promise<void>;
   /** What is wrong, by key, with parameters that fit the schema; those with expressions are left out. */
   check?(params: Readonly<Record<string, unknown>>): Readonly<Record<string, readonly string[]>>;
   /**

@@ -180,7 +180,10 @@ describe("a step of a plugin's own", () => {
 describe("saving a flow with such a step", () => {
   const wrong: [step: object, mistake: string][] = [
     [{ type: "shopping-list.shout" }, "program[0].type must be one of connector, http, mutation"],
-    [{ type: "shopping-list.shout" }, "wait, mail.send, script, ask, shopping-list.notify, shopping-list.ping"],
+    [
+      { type: "shopping-list.shout" },
+      "wait, mail.send, script, wait_for, ask, shopping-list.notify, shopping-list.ping",
+    ],
     [notify({}), "program[0].params.text is required"],
     [{ type: "shopping-list.notify" }, "program[0].params.text is required"],
     [notify({ text: "" }), "program[0].params.text can't be blank"],
@@ -260,7 +263,7 @@ describe("a test without effects", () => {
 
 test("the types are listed with their schemas, for who may keep flows", async () => {
   const listed = await app.get("/connect/flow_steps.json");
-  expect(listed.headers.get("x-total-count")).toBe("5");
+  expect(listed.headers.get("x-total-count")).toBe("6");
   expect(listed.json).toMatchObject([
     { type: "ask", privilege: null, params: { required: ["to", "title"] } },
     { type: "mail.send", privilege: "mails", params: { required: ["to", "subject", "text"] } },
@@ -272,6 +275,7 @@ test("the types are listed with their schemas, for who may keep flows", async ()
       params: { type: "object", required: ["text"], properties: { copies: { type: "integer", maximum: 9 } } },
     },
     { type: "shopping-list.ping", privilege: null },
+    { type: "wait_for", params: { required: ["source_type", "kind", "filter"] } },
   ]);
   expect((await app.get("/connect/flow_steps.json?limit=1&offset=4")).json).toMatchObject([
     { type: "shopping-list.ping" },

@@ -13,6 +13,7 @@ import waits from "./migrations/004_waits.sql" with { type: "text" };
 import versions from "./migrations/005_version.sql" with { type: "text" };
 import accountKeys from "./migrations/006_account_keys.sql" with { type: "text" };
 import bytes from "./migrations/007_bytes.sql" with { type: "text" };
+import flowWaits from "./migrations/009_flow_waits.sql" with { type: "text" };
 import changed from "./migrations/008_changed.sql" with { type: "text" };
 import instructions from "./prompts/webhooks_api.md" with { type: "text" };
 import { deliveryWriter, fanOut } from "./sending/fan-out.ts";
@@ -22,12 +23,19 @@ import { clearQueue, dueTopic, urgedTopic, type WebhookRef } from "./signals.ts"
 import { rightsOf } from "./subscriptions/rights.ts";
 import { webhookRoutes } from "./subscriptions/routes.ts";
 import { webhookTriggers } from "./subscriptions/triggers.ts";
-import { webhooksNaming } from "./subscriptions/store.ts";
+import { anyWait, pruneWaits, webhooksNaming } from "./subscriptions/store.ts";
 import { forgetHooks, isOrdered, isWanted, openSubscriptions } from "./subscriptions/subscriptions.ts";
 import { Webhook } from "./subscriptions/webhook.ts";
+import { serveWaits, waitForStep } from "./waits/wait-for.ts";
 
 // A delivery that is being sent is released when its receiver has answered, at the latest when its lease ends.
 const clearAgainMs = 1000;
+const waitsKeptDays = 7;
+const untilItWorks = {
+  concurrency: 100,
+  maxAttempts: 1000,
+  retry: (failures: number) => Math.min(2 ** failures / 2, 60),
+};
 
 /** Events of records delivered to addresses, connectors and flows. behaviour 2.5, 4.5 and 6, B.8. */
 export default definePlugin({
@@ -59,11 +67,13 @@ export default definePlugin({
     { name: "006_account_keys", sql: accountKeys },
     { name: "007_bytes", sql: bytes },
     { name: "008_changed", sql: changed },
+    { name: "009_flow_waits", sql: flowWaits },
   ],
   privileges: [{ name: "webhooks", doc: "keep webhooks and see what they sent", roles: ["manager"] }],
   prompts: { "webhooks_api.md": instructions },
   resources: [Webhook],
   activity: {
+    flow_waits: false,
     webhook_deliveries: false,
     webhook_queue: false,
     webhook_rates: false,
@@ -82,12 +92,14 @@ export default definePlugin({
       subscriptions,
       write: deliveryWriter(ctx),
       forget: (accountId) => forgetHooks(webhooks, accountId),
-      targets: { callForEvent: ctx.services.connectors.callForEvent, startFlow: ctx.services.flows.startFlow },
+      targets: { ...ctx.services.connectors, ...ctx.services.flows },
+      flowWaits: ctx.cache({ name: "flow-waits", max: 10_000, load: (accountId) => anyWait(sql, Number(accountId)) }),
       timeoutMs: config.timeoutSeconds * 1000,
       waits: config.waits,
       noting: createTurnsByKey(),
     };
     ctx.services.flows.registerTriggers(webhookTriggers(webhooks));
+    ctx.services.flows.registerStep(waitForStep(webhooks));
     const leaseSeconds = 2 * config.timeoutSeconds;
     const sender = createSender(webhooks, { maxInFlight: config.maxInFlight, leaseSeconds });
     ctx.broadcast.on(dueTopic, (text) => sender.wake(webhookOf(text)));
@@ -105,9 +117,11 @@ export default definePlugin({
           when: (change) => isWanted(subscriptions, change),
           orderKey: (change) =>
             isOrdered(subscriptions, change) ? `${change.accountId} ${change.sourceType} ${change.id}` : undefined,
-          concurrency: 100,
-          maxAttempts: 1000,
-          retry: (failures) => Math.min(2 ** failures / 2, 60),
+          ...untilItWorks,
+        }),
+        onEvent(modelChanged, "flow-waits", (change, { id }) => serveWaits(webhooks, change, id), {
+          when: ({ accountId }) => webhooks.flowWaits.peek(`${accountId}`) !== false,
+          ...untilItWorks,
         }),
         on(
           clearQueue,
@@ -122,7 +136,10 @@ export default definePlugin({
         {
           id: "webhooks.tidy",
           cron: "41 * * * *",
-          run: () => tidy(sql, config.retentionDays, ctx.stopping),
+          run: async () => {
+            await tidy(sql, config.retentionDays, ctx.stopping);
+            await pruneWaits(sql, waitsKeptDays);
+          },
         },
       ],
       begin: sender.begin,

@@ -207,7 +207,12 @@ export function openJob(sql: Sql, names: readonly string[], id: Fragment): Fragm
   return sql`select from jobs j where j.name = any(${names}::text[]) and j.payload->>'id' = ${id}`;
 }
 
-/** The same for jobs that have failed for good. */
+/** For a plugin's statement: the id of the newest job so far. Later ones have greater ids. */
+export function newestJob(sql: Queryable): Fragment {
+  return sql`select coalesce(pg_sequence_last_value(pg_get_serial_sequence('jobs', 'id')::regclass), 0)`;
+}
+
+/** Jobs of these names that have failed for good. */
 export function failedJob(sql: Sql, names: readonly string[], id: Fragment): Fragment {
   return sql`
     select from job_history h where h.name = any(${names}::text[]) and h.outcome = 'failed' and h.payload->>'id' = ${id}`;

@@ -72,7 +72,8 @@ export async function dryRun({
 function pureResult({ type, params }: OwnEffect, types: StepTypes): Promise<unknown> | undefined {
   const own = types.get(type);
   if (!own?.isPure) return undefined;
-  const call = { accountId: 0, process: { accountId: 0, id: "", flowCode: "" }, key: "", timeoutMs: timeLimitMs };
+  const process = { accountId: 0, id: "", flowCode: "" };
+  const call = { accountId: 0, process, key: "", authors: async () => [], timeoutMs: timeLimitMs };
   return own.run({ ...call, params, signal: AbortSignal.timeout(timeLimitMs) }).catch((error: unknown) => {
     if (error instanceof HttpError && error.status < 500) throw new StepFault(error.message, { status: error.status });
     throw error;

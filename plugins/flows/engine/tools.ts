@@ -128,7 +128,9 @@ export function previewOf(text: string) {
 
 /** The database and the links that a step has met, which decide who sees it. */
 function metBy(input: unknown) {
-  if (!isObject(input) || typeof input["db"] !== "string") return {};
+  if (!isObject(input)) return {};
+  if (isObject(input["filter"])) return { filter: { db_code: input["filter"]["db_code"] } };
+  if (typeof input["db"] !== "string") return {};
   const { db, expand } = input;
   return { db, ...(expand !== undefined && { expand }) };
 }

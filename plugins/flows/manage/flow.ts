@@ -135,6 +135,7 @@ async function check(
       await mustBeTheirs(steps, privileges, {
         programsOf: (codes) => programsOf(tx, account.id, codes),
         types: stepTypes,
+        allows: async (type, step) => void (isCaller(caller) && (await type.allow?.(caller, { ...step }))),
         along: (db, paths) => along(databases, account.id, db, paths),
         reaches: (db, level) =>
           databases.reaches(account.id, db, level, async () => [

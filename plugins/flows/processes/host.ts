@@ -101,7 +101,7 @@ const ownTimeoutMs = 60_000;
 
 async function runOwn(
   ctx: FlowContext,
-  { accountId, id, flowCode, signal }: LiveProcess,
+  { accountId, id, flowCode, programs, signal }: LiveProcess,
   { type, params, key, timeoutMs = ownTimeoutMs }: OwnEffect,
 ): Promise<unknown> {
   const own = ctx.stepTypes.get(type);
@@ -111,7 +111,8 @@ async function runOwn(
   failpoint("flows.calling");
   try {
     const process = { accountId, id, flowCode };
-    const run = own.run({ accountId, process, params, key: keyOf(id, key), timeoutMs, signal: either });
+    const authors = () => authorsOf(ctx.sql, accountId, [...programs.keys()]);
+    const run = own.run({ accountId, process, params, key: keyOf(id, key), authors, timeoutMs, signal: either });
     const result = jsonOf(await Promise.race([run, aborted(either)]));
     failpoint("flows.answered");
     return result;

@@ -78,7 +78,11 @@ interface Read {
 /** By its steps, by its program, and by the record that started it. */
 function readsOf(row: WholeProcess): Read[] {
   const started = { db: row.starter?.["db_code"] };
-  const steps = stepsOf(row).flatMap(({ type, input }) => (type === "db" && isObject(input) ? [input] : []));
+  const steps = stepsOf(row).flatMap(({ type, input }) => {
+    if (!isObject(input)) return [];
+    if (type === "wait_for" && isObject(input["filter"])) return [{ db: input["filter"]["db_code"] }];
+    return type === "db" ? [input] : [];
+  });
   return [started, ...steps, ...(row.databases ?? [])].flatMap((one: Readonly<Record<string, unknown>>) =>
     typeof one["db"] === "string" ? [{ db: one["db"], expand: expandPaths(one) }] : [],
   );

@@ -67,6 +67,7 @@ export async function tryStep(ctx: FlowContext, { account, user, privileges }: C
     process: { accountId: account.id, id: uuidv7(), flowCode: "" },
     params: own,
     key: uuidv7(),
+    authors: async () => [user.id],
     signal,
     timeoutMs: ownSeconds * 1000,
   });

@@ -148,9 +148,9 @@ function databases(sql: Queryable): Fragment {
       join flow_programs g on g.account_id = p.account_id and g.id = n.id
       cross join jsonb_path_query(g.program::jsonb, '$.** ? (@.type == "flow").flow') called
       join flows f on f.account_id = p.account_id and f.code = called #>> '{}')
-    select json_agg(json_build_object('db', step -> 'db', 'expand', step -> 'expand'))
+    select json_agg(json_build_object('db', coalesce(step -> 'db', step -> 'filter' -> 'db_code'), 'expand', step -> 'expand'))
     from programs n join flow_programs g on g.account_id = p.account_id and g.id = n.id
-    cross join jsonb_path_query(g.program::jsonb, '$.** ? (@.type == "db")') step) as databases`;
+    cross join jsonb_path_query(g.program::jsonb, '$.** ? (@.type == "db" || @.type == "wait_for")') step) as databases`;
 }
 
 /** Ids begin with their time. */

@@ -102,7 +102,7 @@ export interface OwnStep extends Common {
 }
 
 /** Types of steps that plugins of ours bring, whose parameters stand beside the type. */
-export const flatTypes = ["ask", "script"] as const;
+export const flatTypes = ["ask", "script", "wait_for"] as const;
 /** The one of them whose time limit is the engine's; the others know what to do when their time is over. */
 export const computes = (type: string): boolean => type === "script";
 /** What is no template: in a script braces are its own. */

@@ -10,6 +10,7 @@ export interface OwnStepType {
   readonly doc: string;
   readonly params: TObject;
   readonly privilege: StepType["privilege"] | undefined;
+  readonly allow?: StepType["allow"];
   readonly check?: StepType["check"];
   readonly ended?: StepType["ended"];
   readonly sample?: StepType["sample"];
@@ -25,7 +26,7 @@ const typeName = /^[a-z][a-z0-9-]{0,39}\.[a-z][a-z0-9_-]{0,59}$/;
 
 export function registerStep<P extends TObject>(
   types: Map<string, OwnStepType>,
-  { type, doc, params, privilege, check, run, ended, sample, isPure }: StepType<P>,
+  { type, doc, params, privilege, allow, check, run, ended, sample, isPure }: StepType<P>,
 ): void {
   if (!typeName.test(type) && !isFlat(type))
     throw new Error(`the step type "${type}" must be <plugin>.<name>, in lower case, like shopping-list.notify`);
@@ -37,6 +38,7 @@ export function registerStep<P extends TObject>(
     doc,
     params,
     privilege,
+    ...(allow && { allow }),
     ...(check && { check }),
     ...(ended && { ended }),
     ...(sample && { sample }),

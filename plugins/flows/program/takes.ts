@@ -1,10 +1,10 @@
 /** Resources that a program's steps reach: the privileges needed to save it, and the names that it refers to. */
-import { forbidden, isObject, type Sql, type Use, type Uses } from "platform";
+import { forbidden, HttpError, isObject, type Sql, type Use, type Uses } from "platform";
 import { programOf } from "../manage/check.ts";
 import { holding, type Naming } from "../manage/store.ts";
 import { blockAt, branchNames, limits, type DbOp, type Program, type Step } from "./program.ts";
 import { expandPaths } from "./records.ts";
-import { privilegeFor, type StepTypes } from "./step-types.ts";
+import { privilegeFor, type OwnStepType, type StepTypes } from "./step-types.ts";
 
 /** A flow reaches every database and connector of the account for anyone who starts it, so its author needs access. */
 const builtIn = new Map<Step["type"], string>([
@@ -20,6 +20,8 @@ export type ProgramsOf = (codes: readonly string[]) => Promise<readonly { code: 
 interface Reaching {
   readonly programsOf: ProgramsOf;
   readonly types: StepTypes;
+  /** Throws the 403 of a step of a plugin that the author may not save. */
+  readonly allows: (type: OwnStepType, step: Step) => Promise<void>;
   /** Whether the author may use all records of a database so far. */
   readonly reaches: (db: string, level: Level) => Promise<boolean>;
   /** The databases that links of a database lead through. */
@@ -41,13 +43,17 @@ export const levelOf: Readonly<Record<DbOp, Level>> = {
 export async function mustBeTheirs(
   program: unknown,
   privileges: ReadonlySet<string>,
-  { programsOf, types, reaches, along }: Reaching,
+  { programsOf, types, allows, reaches, along }: Reaching,
 ): Promise<void> {
   for await (const { place, step } of allSteps(program, programsOf)) {
     const own = types.get(step.type);
     const privilege = builtIn.get(step.type) ?? (own && privilegeFor(own, step));
     if (privilege !== undefined && !privileges.has(privilege))
       throw forbidden(`\`${place}\`: saving a flow with a \`${step.type}\` step needs the privilege \`${privilege}\``);
+    if (own)
+      await allows(own, step).catch((error: unknown) => {
+        throw error instanceof HttpError ? forbidden(`\`${place}\`: ${error.message}`) : error;
+      });
     if (step.type !== "db") continue;
     if (!(await reaches(step.db, levelOf[step.op])))
       throw forbidden(

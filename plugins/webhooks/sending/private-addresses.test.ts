@@ -43,7 +43,7 @@ test("a name that changes its answer between check and connect leads to the chec
     lookup: async () => [answers[asked++] ?? "10.0.0.1"],
   };
   const fetch: Fetch = (url, request) => fetchOutside(outside, url, request);
-  const targets = { callForEvent: async () => undefined, startFlow: async () => undefined };
+  const targets = { callForEvent: async () => undefined, startFlow: async () => undefined, wake: async () => {} };
   const rights = {
     models: new Map(),
     accounts: { access: async () => undefined },

@@ -94,7 +94,7 @@ export async function mustSee(rights: Rights, caller: Caller, sourceType: string
 }
 
 /** Whether a person may read all of what the record is part of. */
-async function isOpen(
+export async function isOpen(
   { names }: Rights,
   { partOf }: Model,
   accountId: number,
@@ -108,7 +108,7 @@ async function isOpen(
 /** Why this webhook does not get this record, as things are now; undefined if it does. */
 export async function refusal(
   rights: Rights,
-  row: WebhookRow,
+  row: Pick<WebhookRow, "accountId" | "sourceType" | "createdById">,
   sourceType: string,
   dataOf: () => Data,
 ): Promise<Refusal | undefined> {
