@@ -175,6 +175,43 @@ test("changes that wait are sent when their person comes back, and are nobody el
   expect(json).toMatchObject([{ data: { name: "Dorint", country: "CH" } }]);
 });
 
+test("a card shows all that its record has; the banner moves no row, and a table loads once the server is back", async () => {
+  const names = ["name", "a", "b", "c", "d", "e", "f", "g"];
+  const texts = Object.fromEntries(names.map((name) => [name, "string"]));
+  const schema = { fields: { ...texts, status: { type: "string", choices: ["new", "sent"] } } };
+  for (const code of ["inns", "bars"]) await made("/core/dbs.json", { db: { name: code, code, schema } });
+  for (const db of ["inns", "bars"])
+    for (const one of ["One", "Two"])
+      await record(db, { ...Object.fromEntries(names.map((name) => [name, `${one} ${name}`])), status: "sent" });
+  await using opened = await studio.signedIn({
+    at: "/studio/tables/inns?sort=name",
+    viewport: { width: 360, height: 800 },
+  });
+  const { page } = opened;
+  const top = async (words: string) => (await page.getByText(words, { exact: true }).first().boundingBox())?.y ?? 0;
+  await page.getByText("Two name").waitFor();
+  expect(await top("One name")).toBeLessThan(await top("sent"));
+  expect(await top("sent")).toBeLessThan(await top("One a"));
+  expect(await top("One g")).toBeLessThan(await top("Two name"));
+  const edge = (await page.locator('[role=row][aria-rowindex="2"]').boundingBox()) ?? { y: 0, height: 0 };
+  const last = (await page.getByText("One g", { exact: true }).boundingBox()) ?? { y: 0, height: 0 };
+  expect(last.y + last.height).toBeLessThanOrEqual(edge.y + edge.height);
+
+  await page.setViewportSize({ width: 1280, height: 800 });
+  const before = await top("Two name");
+  const away = (route: Route) => route.abort();
+  await page.context().route("**/core/**", away);
+  await page.getByRole("gridcell", { name: "One a", exact: true }).click();
+  await page.keyboard.type("Else");
+  await page.keyboard.press("Enter");
+  await page.getByText("1 change waits.").waitFor();
+  expect(await top("Two name")).toBe(before);
+  await page.getByRole("navigation").getByRole("link", { name: "bars" }).first().click();
+  await page.getByText("loads when it is back").waitFor();
+  await page.context().unroute("**/core/**", away);
+  await page.getByRole("gridcell", { name: "Two g", exact: true }).waitFor();
+});
+
 test("each kind of value is shown as people write it, and changed where it stands", async () => {
   const ann = await record("customers", { name: "Ann", country: "PL" });
   await record("customers", { name: "Bea", country: "DE" });

@@ -1,5 +1,5 @@
 /** The database of a page: loaded once, and again when it was saved or somebody else has changed it. */
-import { get, isMap, messageOf, session, textOf } from "studio";
+import { get, isMap, messageOf, outlast, session, textOf } from "studio";
 import type { Level } from "studio/exact";
 import { isAtLeast, levelOf } from "./access/grants.ts";
 import { dbPath } from "./paths.ts";
@@ -39,7 +39,7 @@ export class Database {
 
   async load(signal?: AbortSignal): Promise<void> {
     try {
-      const { json, headers } = await get(dbPath(this.key), signal);
+      const { json, headers } = await outlast(() => get(dbPath(this.key), signal));
       this.show(json, headers);
     } catch (error) {
       if (!signal?.aborted) this.problem = messageOf(error);

@@ -179,7 +179,7 @@ export class Rows {
     const rows: Row[] = [];
     for (;;) {
       query.set("limit", String(most - rows.length));
-      const { json, headers } = await get(`${recordsPath(this.db)}?${query}`, this.stop.signal);
+      const { json, headers } = await outlast(() => get(`${recordsPath(this.db)}?${query}`, this.stop.signal));
       const more = rowsOf(json);
       rows.push(...more);
       const next = headers.get("x-next-cursor");
