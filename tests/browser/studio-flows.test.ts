@@ -386,6 +386,39 @@ test("a flow asks a person, who answers in the inbox, and goes on by the answer"
   expect(serious(faults)).toEqual([]);
 });
 
+test("a flow waits for a record to be changed, as its start would", async () => {
+  const schema = { fields: { number: "string", paid: "boolean" } };
+  await app.post("/core/dbs.json", { db: { name: "Bills", code: "bills", schema } });
+  await flow("waits", [{ type: "return", value: "{{ event.data.number }}" }]);
+  await using opened = await studio.signedIn({ at: "/studio/flows/waits" });
+  const { page, faults } = opened;
+  await page.locator('[data-add="0"]').click();
+  await panel(page)
+    .getByRole("button", { name: /^Wait for…/ })
+    .click();
+  await panel(page).getByLabel("In the table").selectOption({ label: "Bills" });
+  await panel(page).getByRole("textbox", { name: "Only this record" }).fill("{{ input.bill }}");
+  await panel(page).getByLabel("Days to wait").fill("2");
+  await card(page, "0").getByText("Wait for: A record of Bills is changed").waitFor();
+  await button(page, "Publish").click();
+  await eventually(async () => (await programOf("waits"))[0].type === "wait_for");
+  expect((await programOf("waits"))[0]).toEqual({
+    type: "wait_for",
+    source_type: "Core::Record",
+    kind: "update",
+    filter: { db_code: "bills", id: "{{ input.bill }}" },
+    timeout: 172_800,
+    as: "event",
+  });
+  const records = "/core/dbs/bills/records";
+  const { id } = (await app.post(`${records}.json`, { record: { data: { number: "B-1" } } })).json;
+  const run = (await app.post("/connect/flows/waits/run.json?wait=0", { bill: id })).json;
+  await eventually(async () => (await app.sql`select from flow_waits where status = 'open'`).length === 1);
+  await app.patch(`${records}/${id}.json`, { record: { data: { paid: true } } });
+  await eventually(async () => (await app.get(`/connect/flow_processes/${run.id}.json`)).json.data === "B-1");
+  expect(serious(faults)).toEqual([]);
+});
+
 test("steps stand in branches that run at once, and in those for a failure", async () => {
   await flow("branches", [{ type: "return", value: 1 }]);
   await using opened = await studio.signedIn({ at: "/studio/flows/branches" });

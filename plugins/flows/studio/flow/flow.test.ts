@@ -214,6 +214,7 @@ describe("the names in scope", () => {
     branching({ then: [{ type: "db", op: "create", db: "o", as: "order" }], else: [{ type: "wait" }] }),
     { type: "each", in: "lines", as: "line", do: [{ type: "flow", flow: "f", as: "inner" }, { type: "fail" }] },
     { type: "db", op: "get", db: "o", id: "{{ order.id }}" },
+    { type: "try", as: "tried", do: [{ type: "wait_for", as: "event" }], catch: [{ type: "fail" }] },
   ];
   const own = ["input", "input.place", "account_url", "app", "app.id", "app.action", "app.user"];
   test.each([
@@ -237,6 +238,18 @@ describe("the names in scope", () => {
         "line",
         "line_index",
       ],
+    ],
+    [
+      "5.catch.0",
+      ["city", "temp", "fetch", "order", "order.id", "order.data", "order.table_name", "order.created_at"].concat([
+        "order.updated_at",
+        "inner",
+        "error",
+        "error.message",
+        "error.step",
+        "error.status",
+        "error.data",
+      ]),
     ],
   ])("of step %s are those stored before", (path, names) => {
     const found = namesAt(program, path).map(({ name }) => name);
@@ -387,12 +400,18 @@ const ofScript = {
   type: "script",
   params: Type.Object({ source: Type.String(), input: Type.Optional(Type.Unknown()) }),
 };
-const stepTypes = new Map([ofMail, ofAsk, ofScript].map((one) => [one.type, one]));
+const waitKeys = ["source_type", "kind", "filter", "changed", "timeout", "otherwise"];
+const ofWait = {
+  ...ofMail,
+  type: "wait_for",
+  params: Type.Object(Object.fromEntries(waitKeys.map((key) => [key, Type.Optional(Type.Unknown())]))),
+};
+const stepTypes = new Map([ofMail, ofAsk, ofScript, ofWait].map((one) => [one.type, one]));
 
 test("every kind is told by its step, and has a form with the keys that the server knows", () => {
   const branches = ["then", "else", "do", "catch", "branches", "on_error"];
   /** Set by the kind, by the choice of a table, and above the fields. */
-  const elsewhere = ["type", "op", "table_name", "description"];
+  const elsewhere = ["type", "op", "table_name", "description", "source_type", "kind", "changed"];
   for (const kind of kinds) {
     const step = startOf(kind, []);
     expect([kind.id, kindOf(step)?.id]).toEqual([kind.id, kind.id]);

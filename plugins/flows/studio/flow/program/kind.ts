@@ -28,6 +28,8 @@ export type FieldKind =
   | "retry"
   /** JavaScript. */
   | "source"
+  /** The event that a step waits for, which is several keys of it. */
+  | "event"
   /** Of a question: whom it is for, what can be chosen, what is to be filled in, days, and one of the choices. */
   | AskFieldKind;
 
@@ -61,6 +63,7 @@ export type Piece =
   | "names"
   | "where"
   | "subjects"
+  | "event"
   | "seconds";
 
 export interface StepKind {

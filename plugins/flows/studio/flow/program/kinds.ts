@@ -11,6 +11,7 @@ import cornerLeftDown from "lucide-static/icons/corner-left-down.svg";
 import eye from "lucide-static/icons/eye.svg";
 import hand from "lucide-static/icons/hand.svg";
 import globe from "lucide-static/icons/globe.svg";
+import hourglass from "lucide-static/icons/hourglass.svg";
 import mail from "lucide-static/icons/mail.svg";
 import octagonX from "lucide-static/icons/octagon-x.svg";
 import pencil from "lucide-static/icons/pencil.svg";
@@ -343,6 +344,24 @@ export const kinds: readonly StepKind[] = [
     fields: [{ key: "seconds", kind: "value", label: "secondsLabel", help: "secondsHelp", required: true }],
     says: "waitSays",
     pieces: { time: ["seconds", "seconds"] },
+  },
+  {
+    id: "wait_for",
+    group: "time",
+    icon: hourglass,
+    color: "amber",
+    title: "waitForKind",
+    about: "waitForAbout",
+    is: isOf({ type: "wait_for" }),
+    start: { type: "wait_for", source_type: "Core::Record", kind: "update", filter: {}, as: "event" },
+    fields: [
+      { key: "filter", kind: "event", label: "waitForLabel", required: true },
+      { key: "timeout", kind: "days", label: "waitForDays", help: "waitForDaysHelp" },
+      { key: "otherwise", kind: "value", label: "waitForOtherwise" },
+      result,
+    ],
+    says: "waitForSays",
+    pieces: { event: ["event", "type"] },
   },
 ];
 

@@ -79,7 +79,7 @@ export function storedBy(step: unknown, fieldsOf: FieldsOf = () => []): string[]
   const { type } = step;
   if (type === "mutation") return isStep(step["set"]) ? Object.keys(step["set"]) : [];
   const stores =
-    ["connector", "http", "db", "flow", "ask", "script", "try", "parallel"].some((one) => one === type) ||
+    ["connector", "http", "db", "flow", "ask", "script", "try", "parallel", "wait_for"].some((one) => one === type) ||
     (typeof type === "string" && type.includes("."));
   if (!stores) return [];
   const name = typeof step["as"] === "string" && step["as"] !== "" ? step["as"] : idOf(step);
@@ -87,6 +87,12 @@ export function storedBy(step: unknown, fieldsOf: FieldsOf = () => []): string[]
   const isRecord = type === "db" && ["create", "get", "update"].some((op) => op === step["op"]);
   const fields = isRecord ? fieldsOf(step["db"], step["table_name"]).map((field) => `data.${field}`) : [];
   if (type === "ask") return [name, ...[...ofAnswer, ...askedIn(step)].map((key) => `${name}.${key}`)];
+  if (type === "try") return [name, `${name}.ok`, `${name}.error.message`];
+  if (type === "wait_for") {
+    const { db_code: db, table_name: table } = isStep(step["filter"]) ? step["filter"] : {};
+    const values = ["id", ...fieldsOf(db, table)].map((field) => `data.${field}`);
+    return [name, ...["event", "timed_out", "data", ...values].map((key) => `${name}.${key}`)];
+  }
   return [name, ...(isRecord ? [...ofRecord, ...fields].map((key) => `${name}.${key}`) : [])];
 }
 
