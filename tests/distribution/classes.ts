@@ -10,7 +10,7 @@ import type { Layout } from "./statements.ts";
 const byAccount = `
   account_settings user_preferences activity activity_inbox activity_seals activity_heads apps app_versions app_previews app_storage
   app_storage_usage cms_layouts cms_pages cms_paragraphs cms_categories cms_articles cms_article_categories
-  cms_redirects cms_redirect_rules cms_previews connectors crons cron_runs hooks hook_arrivals asks flow_waits totp_factors recovery_codes passkeys
+  cms_redirects cms_redirect_rules cms_previews connectors crons cron_runs hooks hook_arrivals asks flow_waits oauth_clients oauth_grants totp_factors recovery_codes passkeys
   passkey_challenges password_links sign_in_failures sign_in_steps sign_in_devices sign_in_providers
   sign_in_identities sign_in_attempts sign_in_origins sign_in_logouts flows flow_programs flow_processes flow_process_steps db_tasks bulk_changes
   db_task_errors db_task_records db_views record_comments inbox_notices record_links mail_servers mail_templates mails media media_uploads prompts prompt_versions webhooks
