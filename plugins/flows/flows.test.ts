@@ -700,6 +700,35 @@ test("a dry run has no effect and uses the given answers", async () => {
   expect((await app.get("/connect/flow_processes.json")).headers.get("x-total-count")).toBe(before);
 });
 
+test("a dry run refuses what a database would refuse", async () => {
+  const fields = {
+    name: { type: "string", required: true },
+    open: { type: "boolean", default: true },
+    state: { type: "string", choices: ["new", "paid"] },
+  };
+  const schema = { tables: { goods: { fields } } };
+  expect((await app.post("/core/dbs.json", { db: { name: "Wares", code: "wares", schema } })).status).toBe(201);
+  const write = (more: object) => ({ type: "db", db: "wares", table_name: "goods", as: "made", ...more });
+  const dry = async (step: object) =>
+    (await app.post(`/connect/flows/${code}/test.json`, { program: [step, { type: "return", value: "{{ made }}" }] }))
+      .json;
+  const code = await flow([]);
+  expect(await dry(write({ op: "create", data: { name: "Tea" } }))).toMatchObject({
+    status: "finished",
+    data: { data: { name: "Tea", open: true }, table_name: "goods" },
+  });
+  expect(await dry(write({ op: "create", data: { state: "lost" } }))).toMatchObject({
+    status: "error",
+    error: expect.stringMatching(/name is required.*state|state.*name is required/),
+    steps: [{ status: "error" }],
+  });
+  const id = crypto.randomUUID();
+  expect((await dry(write({ op: "update", id, data: { name: "" } }))).error).toContain("name is required");
+  expect(await dry(write({ op: "update", id, data: { state: "paid" } }))).toMatchObject({ data: { id } });
+  expect((await dry(write({ op: "create", table_name: "bads", data: {} }))).error).toContain("table_name");
+  expect((await dry(write({ op: "delete", id: "{{ nobody }}" }))).error).toContain("id is blank");
+});
+
 test("what was under way when a process failed has failed with it, in every answer alike", async () => {
   const inner = await flow([{ type: "fail", message: "deep" }]);
   const program = [

@@ -167,6 +167,15 @@ export interface JsonDatabases {
     by: { readonly accountId: number; readonly userId: number | null },
     db: NewDatabase,
   ): Promise<{ readonly id: string; readonly done: "made" | "changed" | "unchanged" }>;
+  /**
+   * The data as `create` (`isNew`) or `update` would store it, and their 422; nothing is stored. Of other records, so of
+   * links and unique values, nothing is looked up. Undefined if the account has no such database.
+   */
+  asWritten(
+    accountId: number,
+    db: string,
+    record: RecordWrite & { readonly isNew: boolean },
+  ): Promise<RecordWrite["data"] | undefined>;
   create(accountId: number, db: string, record: RecordWrite): Promise<ApiRecord>;
   get(accountId: number, db: string, id: string, shown?: Pick<RecordSearch, "expand" | "reads">): Promise<ApiRecord>;
   /** Merges `data` key by key. `tableName` null takes the record out of its table. */

@@ -22,7 +22,7 @@ import { isOpenTo, tableForWrite, tableNames, tryOpen, type Database } from "./d
 import * as databases from "./databases/cache.ts";
 import { formOf } from "./databases/form.ts";
 import { Db, findDb } from "./databases/db.ts";
-import type { CreatedRecord } from "./records/record.ts";
+import { asNew, asStored, checkPatch, checkRecord, refuse, type CreatedRecord } from "./records/record.ts";
 import type { DbRow } from "./databases/fields.ts";
 import { storeOf } from "./public/room.ts";
 import { cookieHeader, visitorOf } from "./public/visitor.ts";
@@ -125,6 +125,14 @@ export function jsondbService(ctx: JsondbContext): JsonDatabases {
       if (isSame(found, given)) return { id: found.id, done: "unchanged" };
       await withKeys(ctx, (ready) => change(Db, { ...by, ready }, { id: found.id }, { ...given, code }));
       return { id: found.id, done: "changed" };
+    },
+    async asWritten(accountId, key, { tableName, data: given, isNew }) {
+      const db = (await databases.find(ctx, accountId, key))?.whole;
+      if (!db) return undefined;
+      const table = tableForWrite(db, tableName);
+      const data = isNew ? asNew(db, table, { ...given }) : asStored(table, { ...given });
+      refuse(isNew ? checkRecord(table, data) : checkPatch(table, data));
+      return data;
     },
     async create(accountId, key, record) {
       return made(await records.create(ctx, await at(accountId, key), write(record)));

@@ -32,6 +32,7 @@ async function run(program: unknown[], answers: Record<string, unknown> = {}) {
     templates,
     stepTypes: noTypes,
     accountUrl: "https://acme.test",
+    asWritten: async () => undefined,
     flowOf: async () => undefined,
   });
   const shown = steps.toSorted((a, b) => a.n - b.n).map(({ id, status, error }) => `${id} ${error ?? status}`);

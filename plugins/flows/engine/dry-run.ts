@@ -1,8 +1,8 @@
 /** Runs a program without any effect: the caller gives the answers of connectors and databases. */
 import type { CallOutcome } from "../api.ts";
-import { HttpError, isObject } from "platform";
+import { isObject } from "platform";
 import { createRun } from "./engine.ts";
-import { StepFault } from "./fault.ts";
+import { named, recorded, StepFault } from "./fault.ts";
 import type { DbEffect, EffectCall, End, Host, OwnEffect } from "./host.ts";
 import type { Program } from "../program/program.ts";
 import { newState, type Cursor, type Programs, type StepRecord } from "./state.ts";
@@ -20,6 +20,8 @@ export interface DryRun {
   readonly accountUrl: string;
   readonly templates: Templates;
   readonly stepTypes: StepTypes;
+  /** What a write would store; throws the 422 of data that does not fit. Undefined if there is no such database. */
+  readonly asWritten: (effect: DbEffect) => Promise<Readonly<Record<string, unknown>> | undefined>;
   readonly flowOf: (code: string) => Promise<{ programId: number; program: Program } | undefined>;
 }
 
@@ -34,6 +36,7 @@ export async function dryRun({
   app,
   answers,
   flowOf,
+  asWritten,
   stepTypes,
   ...world
 }: DryRun): Promise<{ end: End; steps: StepRecord[]; cursor: Cursor }> {
@@ -48,7 +51,7 @@ export async function dryRun({
     now: () => Date.now(),
     callConnector: async (call) => connectorAnswer(answers, call),
     runOwn: async (effect) => pureResult(effect, stepTypes) ?? ownAnswer(answers, effect, stepTypes),
-    db: async (effect, done) => done(databaseAnswer(answers, effect)),
+    db: async (effect, done) => done(await databaseAnswer(answers, effect, asWritten)),
     async flow(called) {
       const flow = await flowOf(called);
       if (flow) programs.set(flow.programId, flow.program);
@@ -74,10 +77,7 @@ function pureResult({ type, params }: OwnEffect, types: StepTypes): Promise<unkn
   if (!own?.isPure) return undefined;
   const process = { accountId: 0, id: "", flowCode: "" };
   const call = { accountId: 0, process, key: "", authors: async () => [], timeoutMs: timeLimitMs };
-  return own.run({ ...call, params, signal: AbortSignal.timeout(timeLimitMs) }).catch((error: unknown) => {
-    if (error instanceof HttpError && error.status < 500) throw new StepFault(error.message, { status: error.status });
-    throw error;
-  });
+  return recorded(() => own.run({ ...call, params, signal: AbortSignal.timeout(timeLimitMs) }));
 }
 
 function ownAnswer(answers: DryRun["answers"], { stepId, type, params }: OwnEffect, types: StepTypes): unknown {
@@ -121,15 +121,27 @@ function envelopeOf(answer: unknown): { status?: number; data?: unknown; error?:
   return { data, ...(typeof status === "number" && { status }), ...(typeof error === "string" && { error }) };
 }
 
-function databaseAnswer(answers: DryRun["answers"], { stepId, op, db, table, id, data, increment }: DbEffect): unknown {
+async function databaseAnswer(
+  answers: DryRun["answers"],
+  effect: DbEffect,
+  asWritten: DryRun["asWritten"],
+): Promise<unknown> {
+  const { stepId, op, db, table, id, data, increment } = effect;
   const answer = answerFor(answers, [stepId, `${db}.${op}`]);
   if (answer !== undefined) return resultOf(answer);
   if (op === "get") throw new StepFault(`no answer was given for "${db}.get"`);
   if (op === "search") return [];
-  if (op === "delete") return { id, deleted: true };
+  if (op === "delete") return { id: named(id), deleted: true };
   const at = new Date().toJSON();
-  const whole = { ...data, ...increment };
-  return { id: id ?? crypto.randomUUID(), data: whole, table_name: table ?? null, created_at: at, updated_at: at };
+  const written = await recorded(() => asWritten(effect));
+  const whole = { ...(written ?? data), ...increment };
+  return {
+    id: op === "create" ? crypto.randomUUID() : named(id),
+    data: whole,
+    table_name: table ?? null,
+    created_at: at,
+    updated_at: at,
+  };
 }
 
 function answerFor(answers: DryRun["answers"], names: readonly string[]): unknown {

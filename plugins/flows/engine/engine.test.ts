@@ -28,6 +28,7 @@ async function run(program: unknown[], { input = {}, answers = {}, flows = {} }:
     templates,
     stepTypes: noTypes,
     accountUrl: "https://acme.test",
+    asWritten: async () => undefined,
     flowOf: async (code) =>
       flows[code] && { programId: ids.indexOf(code) + 1, program: flows[code] as unknown as Program },
   });

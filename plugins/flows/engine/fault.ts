@@ -1,3 +1,5 @@
+import { HttpError, sentenceOf, ValidationError } from "platform";
+
 /** Why a step failed: the error of the process, and `error` in its `on_error` steps. */
 export class StepFault extends Error {
   override readonly name = "StepFault";
@@ -33,4 +35,24 @@ export class MemoryFull extends Error {}
 /** The runtime has refused an event: too many events follow from each other. */
 export function isLoop(error: unknown): error is Error {
   return error instanceof Error && "code" in error && error.code === "event_loop";
+}
+
+/** Turns refusals into failures of the step. */
+export async function recorded<T>(run: () => Promise<T>): Promise<T> {
+  try {
+    return await run();
+  } catch (error) {
+    if (error instanceof ValidationError)
+      throw new StepFault(sentenceOf(error.fields), { status: 422, data: error.fields });
+    if (error instanceof HttpError && error.status < 500)
+      throw new StepFault(error.message, { status: error.status, data: error.body });
+    if (isLoop(error)) throw new StepFault(error.message);
+    throw error;
+  }
+}
+
+/** Throws a StepFault if a template has left it blank. */
+export function named(id: string | null): string {
+  if (id === null) throw new StepFault("id is blank: it must be a record's id");
+  return id;
 }

@@ -13,7 +13,7 @@ import {
   type Tx,
 } from "platform";
 import type { FlowContext } from "../context.ts";
-import { isLoop, StepFault } from "../engine/fault.ts";
+import { named, recorded, StepFault } from "../engine/fault.ts";
 import { Parked } from "../api.ts";
 import { Suspended, type DbEffect, type Host, type OwnEffect } from "../engine/host.ts";
 import type { Programs } from "../engine/state.ts";
@@ -208,27 +208,8 @@ async function writeRecord({ databases }: FlowContext, accountId: number, effect
   return { result, warnings };
 }
 
-function named(id: string | null): string {
-  if (id === null) throw new StepFault("id is blank: it must be a record's id");
-  return id;
-}
-
 function tooMany(most: number): string {
   const remedy =
     most < searchLimits.all ? "give a `limit`, or `all: true` for up to 10,000" : "narrow it, or give a `limit`";
   return `the search finds more than ${most} records: ${remedy}`;
-}
-
-/** Turns refusals into failures of the step. */
-async function recorded<T>(run: () => Promise<T>): Promise<T> {
-  try {
-    return await run();
-  } catch (error) {
-    if (error instanceof ValidationError)
-      throw new StepFault(sentenceOf(error.fields), { status: 422, data: error.fields });
-    if (error instanceof HttpError && error.status < 500)
-      throw new StepFault(error.message, { status: error.status, data: error.body });
-    if (isLoop(error)) throw new StepFault(error.message);
-    throw error;
-  }
 }

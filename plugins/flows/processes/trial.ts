@@ -27,6 +27,8 @@ export async function tryFlow(ctx: FlowContext, account: Account, code: string, 
     templates: templates.at(account),
     stepTypes,
     accountUrl: account.baseUrl,
+    asWritten: ({ op, db, table, data }) =>
+      ctx.databases.asWritten(account.id, db, { tableName: table, data, isNew: op === "create" }),
     flowOf: (called) => flowLookup.current(account.id, called),
   };
   const unknown = await answerMistakes(dry);
