@@ -62,8 +62,10 @@ export async function endLeftServers(cluster: string): Promise<void> {
 /** Our guard stops a server whose parent was killed, but the guard may have been killed too. */
 async function endServers(cluster: string, named: number | undefined): Promise<void> {
   for (const pid of serversIn(cluster)) {
-    if (commandOf(pid).includes("cluster_name=corestead")) await endOrphan(pid, cluster);
-    else if (pid === named)
+    const command = commandOf(pid);
+    if (command.includes("cluster_name=corestead")) await endOrphan(pid, cluster);
+    // One that has ended just now has no command any more.
+    else if (pid === named && command !== "")
       throw new Error(`the data folder is in use by a PostgreSQL that is not ours (pid ${pid}): stop it first`);
   }
   // Backends may briefly outlive their postmaster.
