@@ -237,6 +237,7 @@ describe("the page", () => {
       app: { id, name: "Who", url_code: path.slice(3) },
       base_url: app.origin,
       locale: "en",
+      language: "en",
       timezone: "UTC",
       embed: false,
       module: "crm",

@@ -310,25 +310,45 @@ test("a list of a table is made without code: chosen records, titles and words, 
   const status = {
     type: "string",
     label: "State",
-    choices: [{ value: "new, open", label: "New, and </script>" }, { value: "paid" }],
+    choices: [{ value: "new, open", label: { en: "New, and </script>", de: "Neu" } }, { value: "paid" }],
   };
   const total = { type: "number", format: "money", currency: "EUR" };
-  const orders = { number: "string", customer: { type: "string", link: "customers" }, status, total, owner: "integer" };
+  const orders = { number: "string", customer: { type: "string", link: "customers" }, status, total };
+  const more = {
+    owner: { type: "integer", format: "user" },
+    due: "date",
+    parts: { type: "number", rollup: { of: "parts.order", op: "sum", field: "weight" } },
+  };
   const jan = await person(app, { login: "jan", role: "guest", password: "a long pass phrase" });
+  await app.patch(`/account/users/${jan.id}.json`, { user: { name: "Jan Nowak" } });
   for (const db of [
     { name: "Customers", code: "customers", schema: customers, access: [admin] },
     {
       name: "Orders",
       code: "orders",
-      schema: { fields: orders, indexed_fields: ["number", "status", "owner"] },
+      schema: { fields: { ...orders, ...more }, indexed_fields: ["number", "status", "owner"] },
       access: [admin, { to: `user:${jan.id}`, may: "read", where: { owner: "{user_id}" }, hide: ["total"] }],
+    },
+    {
+      name: "Parts",
+      code: "parts",
+      schema: { fields: { order: { type: "string", link: "orders" }, weight: "number" } },
+      access: [admin],
     },
   ])
     expect((await app.post("/core/dbs.json", { db })).status).toBe(201);
   const add = async (db: string, data: object) =>
     (await app.post(`/core/dbs/${db}/records.json`, { record: { data } })).json.id;
   const customer = await add("customers", { name: "Łucja's Bakery" });
-  const order = await add("orders", { number: "O-1", customer, status: "new, open", total: 1240.5, owner: jan.id });
+  const order = await add("orders", {
+    number: "O-1",
+    customer,
+    status: "new, open",
+    total: 1240.5,
+    owner: jan.id,
+    due: "2026-01-31",
+  });
+  await add("parts", { order, weight: 2.5 });
   await add("orders", { number: "O-2", customer, status: "paid", total: 1, owner: jan.id });
   await add("orders", { number: "O-3", customer, status: "new, open", total: 2 });
 
@@ -360,11 +380,14 @@ test("a list of a table is made without code: chosen records, titles and words, 
     "New, and </script>",
     "€1,240.50",
   ]);
+  const others = shown.locator("tbody tr:nth-child(2) td:nth-child(n+5):nth-child(-n+7)");
+  await others.getByText("Jan Nowak").waitFor();
+  expect(await others.allInnerTexts()).toEqual(["Jan Nowak", "Jan 31, 2026", "2.5"]);
   expect((await list.boundingBox())?.width).toBeGreaterThan(500);
   await shown.getByRole("link", { name: /O-1/ }).click();
   await page.waitForURL(`${app.origin}/studio/tables/orders?open=${order}`);
   const [made] = (await app.get("/core/apps.json?q=Open")).json;
-  expect(made).toMatchObject({ db_code: "orders", active: true, fields: { dbs: ["customers"] } });
+  expect(made).toMatchObject({ db_code: "orders", active: true, fields: { dbs: ["customers", "parts"] } });
   expect(made.source_code).toContain('"filter[status][in][]": [ "new, open" ]');
   expect(faults).toEqual([]);
 
@@ -374,8 +397,32 @@ test("a list of a table is made without code: chosen records, titles and words, 
   await theirs.getByText("O-1").waitFor();
   expect(await theirs.locator("tbody tr").count()).toBe(1);
   expect(await theirs.getByText("Bakery").count()).toBe(0);
-  expect(await theirs.getByRole("columnheader").allInnerTexts()).toEqual(["Number", "State", "Owner", "Created"]);
+  expect(await theirs.getByRole("columnheader").allInnerTexts()).toEqual([
+    "Number",
+    "State",
+    "Owner",
+    "Due",
+    "Parts",
+    "Created",
+  ]);
   expect(other.faults).toEqual([]);
+
+  // Who reads German reads it in the list too.
+  await using german = await studio.signedIn({ locale: "de-DE" });
+  const cells = german.page
+    .getByRole("article", { name: "Open orders" })
+    .frameLocator("iframe")
+    .locator("tbody tr:nth-child(2) td");
+  await cells.getByText("Jan Nowak").waitFor();
+  expect((await cells.allInnerTexts()).slice(1, 7).map((text) => text.replaceAll("\u00a0", " "))).toEqual([
+    "Łucja's Bakery",
+    "Neu",
+    "1.240,50 €",
+    "Jan Nowak",
+    "31.01.2026",
+    "2,5",
+  ]);
+
   await other.page.getByRole("button", { name: "Edit tiles" }).click();
   await other.page.getByRole("button", { name: "Remove: Open orders" }).click();
   const kept = async () => (await app.get("/account/me/preferences.json", { token: jan.token })).json;

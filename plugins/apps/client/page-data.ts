@@ -28,6 +28,8 @@ export interface AppContext {
   readonly app: { readonly id: string; readonly name: string; readonly url_code: string };
   readonly base_url: string;
   readonly locale: string;
+  /** The viewer's, of the three of the Studio. */
+  readonly language: string;
   readonly timezone: string;
   readonly embed: boolean;
   /** Where the app is embedded: the module, the view (`tasks/show`) and the record that is shown there. */

@@ -1,4 +1,15 @@
-import { answer, contentHash, etag, isKnownTag, notFound, redirect, route, text, unauthorized } from "platform";
+import {
+  answer,
+  contentHash,
+  etag,
+  isKnownTag,
+  languageOf,
+  notFound,
+  redirect,
+  route,
+  text,
+  unauthorized,
+} from "platform";
 import type { Account, Reply, RequestInput, Route } from "platform";
 import type { AppContext } from "../client/page-data.ts";
 import {
@@ -148,7 +159,7 @@ async function show(ctx: AppsContext, input: Input, app: ShownApp, template: Pag
   const { account, caller } = input;
   const visitor = ctx.databases.visitor(input);
   const user = caller ? await contextOf(ctx.accounts, account, caller.user) : nobody;
-  const shown = printedContext(app, account, user, input.query);
+  const shown = printedContext(app, input, user);
   const hasToken = !app.trusted && app.isDraft !== false;
   const token = hasToken ? tokenOf(ctx, app, { caller, visitor: visitor.cookieKey }) : null;
   const { origins } = await ctx.accounts.settingsOf(account.id, accountSettings);
@@ -166,24 +177,29 @@ async function show(ctx: AppsContext, input: Input, app: ShownApp, template: Pag
 }
 
 // The context is the same for all visitors without sign-in and without parameters in the address.
-const ofNobody = new WeakMap<PageApp, { readonly account: Account; readonly baseUrl: string; readonly json: string }>();
+const ofNobody = new WeakMap<
+  PageApp,
+  Readonly<{ account: Account; baseUrl: string; language: string; json: string }>
+>();
 
 /** `CoreAppContext` as JSON. */
-function printedContext(app: PageApp, account: Account, user: AppContext["user"], asked: URLSearchParams): string {
+function printedContext(app: PageApp, { account, request, query: asked }: Input, user: AppContext["user"]): string {
   const { baseUrl } = account;
+  const language = languageOf(request);
   const isPlain = user === nobody && asked.size === 0;
   const found = isPlain ? ofNobody.get(app) : undefined;
-  if (found?.account === account && found.baseUrl === baseUrl) return found.json;
+  if (found?.account === account && found.baseUrl === baseUrl && found.language === language) return found.json;
   const context: AppContext = {
     user,
     app: { id: app.id, name: app.name, url_code: app.urlCode },
     base_url: baseUrl,
     locale: account.locale,
+    language,
     timezone: account.timezone,
     ...embedOf(asked),
   };
   const json = JSON.stringify(context);
-  if (isPlain) ofNobody.set(app, { account, baseUrl, json });
+  if (isPlain) ofNobody.set(app, { account, baseUrl, language, json });
   return json;
 }
 

@@ -1,6 +1,6 @@
 /** Fields of the format `user`, by every way in, and who learns names. behaviour B.7.28. */
 import { afterAll, beforeAll, expect, test } from "bun:test";
-import { eventually, otherAccount, person, startTestApp, type TestApp } from "../../../tests/harness.ts";
+import { adminPassword, eventually, otherAccount, person, startTestApp, type TestApp } from "../../../tests/harness.ts";
 
 let app: TestApp;
 let ann: { readonly id: number; readonly token: string };
@@ -123,6 +123,27 @@ test("names are for who sees such a field, and all of them for who adds", async 
   expect(await names(bob.token, `ids=${ann.id},${stranger}`)).toEqual(["Ann Bell"]);
   expect(await names(gone.token, `ids=${ann.id}`)).toEqual([]);
   expect((await app.get(`${base}/people?ids=x`, { token: ann.token })).status).toBe(400);
+});
+
+test("pages of apps learn the names behind ids alone, of their own databases", async () => {
+  const source = { app_engine: "js", css_engine: "none", source_code: "export {};" };
+  const made = async (more: object) =>
+    (await app.post("/core/apps", { app: { name: "List", ...source, ...more } })).json.id;
+  const tokenIn = async (id: string) => {
+    const { headers } = await app.post(
+      "/account/session",
+      { login: "admin", password: adminPassword },
+      { token: null, headers: { origin: app.origin } },
+    );
+    const cookie = (headers.get("set-cookie") ?? "").split(";")[0] ?? "";
+    const { text } = await app.get(`/a/${id}`, { token: null, headers: { cookie } });
+    return JSON.parse(/id="core-page">([^<]*)</.exec(text)?.[1] ?? "").token.value;
+  };
+  const own = await tokenIn(await made({ db_code: "jobs" }));
+  expect(await names(own, `ids=${ann.id}`)).toEqual(["Ann Bell"]);
+  expect(await names(own, "q=bell")).toEqual([]);
+  const other = await tokenIn(await made({}));
+  expect((await app.get(`${base}/people?ids=${ann.id}`, { token: other })).status).toBe(404);
 });
 
 test("who has left stays where they are, and comes to no other record", async () => {

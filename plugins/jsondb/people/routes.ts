@@ -18,6 +18,7 @@ export function peopleRoute(ctx: JsondbContext): Route {
       summary: "Find people for fields of the format `user`",
       description: `Of a database that shows you such a field: with \`ids\` the names of these people (at most ${most.ids}, also those who are no longer active), else up to ${most.found} active ones whose name or login holds \`q\`, for whoever may \`add\` records.`,
       access: dbAccess,
+      apps: "names by `ids`, of people in its own databases, for a viewer with `dbs`",
       query: {
         q: Type.String({ maxLength: 100, description: "what is typed of a name or a login" }),
         ids: "ids with commas between them",
@@ -32,7 +33,7 @@ export function peopleRoute(ctx: JsondbContext): Route {
       const ids = input.query.get("ids")?.split(",");
       if (ids && (ids.length > most.ids || !ids.every((id) => /^\d{1,15}$/.test(id))))
         throw badRequest(`\`ids\` takes at most ${most.ids} ids of people`);
-      if (!isShown || (!ids && !may(db, "add"))) return ok([]);
+      if (!isShown || (!ids && (input.app || !may(db, "add")))) return ok([]);
       if (ids) return ok(await peopleStore.byIds(ctx.sql, db.accountId, ids));
       const q = checked("q", input.query.get("q") ?? "", 100);
       const found = await peopleStore.like(ctx.sql, db.accountId, q, most.found);

@@ -1,12 +1,14 @@
 /** The app that shows what a table shows: its readable source, whose owner changes it afterwards. Pure. */
-import type { Kind, Look } from "../look/kinds.ts";
+import { isMap } from "studio/exact";
+import { wordsOf, type Choice, type Kind, type Labelled, type Look } from "../look/kinds.ts";
 import source from "./list.svelte.txt";
 
 export interface ListColumn {
   readonly name: string;
-  readonly label: string;
+  /** As the schema has it: in one language or in several. */
+  readonly label: unknown;
   readonly kind: Kind;
-  readonly choices?: Look["choices"];
+  readonly choices?: readonly (Omit<Choice, "label"> & { readonly label: unknown })[];
   readonly currency?: string;
   /** Of a link: the field of the other table that records are known by. */
   readonly title?: string;
@@ -22,8 +24,14 @@ export interface AppList {
   readonly words: Readonly<Record<"yes" | "no" | "none" | "more" | "open" | "closed", string>>;
 }
 
-export function listColumn(look: Look, title: string | undefined): ListColumn {
-  const { name, label, shown: kind, choices, currency } = look;
+export function listColumn({ more }: Labelled, look: Look, title: string | undefined): ListColumn {
+  const { name, shown: kind, currency } = look;
+  const label = saidIn(more?.["label"], look.label);
+  const given: readonly unknown[] = Array.isArray(more?.["choices"]) ? more["choices"] : [];
+  const choices = look.choices.map((choice) => {
+    const whole = given.find((one) => isMap(one) && one["value"] === choice.value);
+    return { ...choice, label: saidIn(isMap(whole) && whole["label"], choice.label) };
+  });
   return {
     name,
     label,
@@ -32,6 +40,18 @@ export function listColumn(look: Look, title: string | undefined): ListColumn {
     ...(currency !== "" && { currency }),
     ...(title !== undefined && { title }),
   };
+}
+
+const saidIn = (given: unknown, otherwise: string) => (wordsOf(given, "") ? given : otherwise);
+
+/** The other databases that the columns show something of, by what links lead to and by what rollups are of. */
+export function otherDbs(db: string, columns: readonly Labelled[]): string[] {
+  const named = columns.flatMap(({ more }) => {
+    const rollup = more?.["rollup"];
+    return [more?.["link"], isMap(rollup) ? rollup["of"] : undefined];
+  });
+  const codes = named.flatMap((one) => (typeof one === "string" ? one.split(".", 1) : []));
+  return [...new Set(codes)].filter((one) => one !== db);
 }
 
 export function listSource({ db, query, columns, opens, words }: AppList): string {
