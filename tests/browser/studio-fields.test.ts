@@ -298,3 +298,53 @@ test("texts become links to the records that they name, or choices of what they 
   expect(choices.map(({ value }: { value: string }) => value)).toEqual(["open", "paid"]);
   expect(faults).toEqual([]);
 });
+
+test("a rollup says of which field what is worked out, and the grid shows it at once", async () => {
+  await app.post("/core/dbs.json", { db: { name: "Trips", code: "trips", schema: { fields: { name: "string" } } } });
+  const fields = {
+    trip: { type: "string", link: "trips", label: "Trip" },
+    cost: { type: "number", format: "money", currency: "EUR" },
+    note: "string",
+  };
+  await app.post("/core/dbs.json", { db: { name: "Costs", code: "costs", schema: { fields } } });
+  const { json: trip } = await app.post("/core/dbs/trips/records.json", { record: { data: { name: "Oslo" } } });
+  for (const cost of [20, 30.5])
+    await app.post("/core/dbs/costs/records.json", { record: { data: { trip: trip.id, cost } } });
+  await using opened = await studio.signedIn({ at: "/studio/core/dbs/trips/records" });
+  const { page, faults } = opened;
+  await button(page, "Add field").click();
+  const adding = page.getByRole("group", { name: "Add field" });
+  await adding.getByRole("searchbox").fill("average");
+  await adding.getByRole("searchbox").press("Enter");
+  await adding.getByLabel("Field name").fill("Spent");
+  await adding.getByLabel("It shows").selectOption("the sum");
+  await button(adding, "Add field").click();
+  await adding.getByText("must name the linking field").waitFor();
+  await adding.getByLabel("Works it out of").selectOption("Costs · Trip");
+  await button(adding, "Add field").click();
+  await adding.getByText("must name the field that sum").waitFor();
+  expect(await adding.getByLabel("Of the field").locator("option").allInnerTexts()).toEqual(["", "Cost"]);
+  await adding.getByLabel("Of the field").selectOption("Cost");
+  await button(adding, "Add field").click();
+  await page.getByRole("gridcell", { name: "50.50" }).waitFor();
+  expect((await schema("trips")).fields.spent).toEqual({
+    type: "number",
+    rollup: { of: "costs.trip", op: "sum", field: "cost" },
+    format: "money",
+    currency: "EUR",
+    label: { en: "Spent" },
+  });
+
+  // Something else is worked out: the grid follows. Whoever is quicker than the answer about the tables waits for it.
+  const held = Promise.withResolvers<void>();
+  await page.route("**/core/dbs.json?limit=200", async (route) => held.promise.then(() => route.continue()));
+  await page.getByRole("columnheader", { name: "Spent" }).getByRole("button").click();
+  await button(page, "Edit field").click();
+  const panel = page.getByRole("dialog", { name: "Field Spent" });
+  expect(await panel.getByLabel("It shows").isDisabled()).toBe(true);
+  held.resolve();
+  await panel.getByLabel("It shows").selectOption("the largest or latest");
+  await button(panel, "Save field").click();
+  await page.getByRole("gridcell", { name: "30.50" }).waitFor();
+  expect(faults.filter((fault) => !/422/.test(fault))).toEqual([]);
+});

@@ -53,6 +53,9 @@ export async function usesOf(
   name: string,
   signal?: AbortSignal,
 ): Promise<number | undefined> {
+  const fields = database.schema.tables.find((one) => one.name === table)?.fields;
+  // No record has what is worked out.
+  if (fields?.find((one) => one.name === name)?.more?.["rollup"]) return undefined;
   try {
     const path = `${recordsPath(database.key)}?${having(database, table, name)}&count=true&limit=1&fields=id`;
     const { headers } = await get(path, signal);
