@@ -146,18 +146,16 @@ export function phraseOf(
   return { ...orAllData({ pattern, fields: indexed.filter(isString), values }), choices };
 }
 
-/**
- * Choices whose label, in any language, the text begins; without an index only those that it is, by label or value:
- * half a word would read every record of a large table.
- */
-function choicesCalled({ fields, indexes }: Table, text: string): Exact[] {
+/** Choices whose value, or whose label in any language, begins with the text. */
+function choicesCalled({ fields }: Table, text: string): Exact[] {
   const asked = folded(text);
   if (asked === "" || /[*%]/.test(text)) return [];
   const found = [...fields].flatMap(([field, { choices = [] }]) => {
-    const isCalled = (name: string) => (indexes.has(field) ? folded(name).startsWith(asked) : folded(name) === asked);
     return choices
       .filter(({ value, label = {} }) =>
-        [String(value), ...(typeof label === "string" ? [label] : Object.values(label))].some(isCalled),
+        [String(value), ...(typeof label === "string" ? [label] : Object.values(label))].some((name) =>
+          folded(name).startsWith(asked),
+        ),
       )
       .map(({ value }) => ({ op: "eq", field, value: String(value), isPattern: false }) as const);
   });

@@ -137,7 +137,7 @@ describe("a search", () => {
     expect(await names("sort=age", "free")).toBe("BACaZ");
   });
 
-  test("finds a choice by what people call it: with an index by how that begins, else by the whole word", async () => {
+  test("finds a choice by how what people call it begins, with an index or without", async () => {
     const choices = [{ value: "pd", label: { en: "Paid", de: "Bezahlt" } }, "open"];
     const fields = {
       name: "string",
@@ -164,7 +164,9 @@ describe("a search", () => {
         expect((await app.post(`/core/dbs/${code}/records`, { record: { data } })).status).toBe(201);
     expect(await names("q=paid", "called")).toBe("PCBA");
     expect(await names("q=BEZAHLT", "called")).toBe("CBA");
-    expect(await names("q=pai", "called")).toBe("PA");
+    expect(await names("q=pai", "called")).toBe("PCBA");
+    expect(await names("q=beza", "plainly")).toBe("CBA");
+    expect(await names("q=ezahlt", "called")).toBe("");
     expect(await names("q=open", "called")).toBe("PC");
     expect(await names("q=first", "called")).toBe("D");
     expect(await names("q=aid&search_in=name", "called")).toBe("P");
