@@ -6,7 +6,7 @@ import { Flow } from "./manage/flow.ts";
 import { driveProcess, shareOf } from "./processes/signals.ts";
 import { toAction } from "./processes/show.ts";
 import { startProcess } from "./processes/start.ts";
-import { originOf } from "./processes/view-store.ts";
+import { failing, originOf } from "./processes/view-store.ts";
 
 const actionWaitMs = 1000;
 const mostWaitSeconds = 25;
@@ -25,6 +25,7 @@ export function flowService(ctx: FlowContext, registers: Pick<Flows, "registerSt
     },
     wake: (tx, process) => ctx.enqueue(driveProcess, process, { tx, ...shareOf(process) }),
     flowName: async (tx, accountId, code) => (await findFlow(accountId, code, tx))?.name,
+    failing: (accountId, code) => failing(ctx.sql, accountId, code),
     startFlow: async (flow) => (await startProcess(ctx, flow))?.process.id,
 
     async runAction({ accountId, flowCode, input, scope, origin, by, waitMs = actionWaitMs, onPending }) {

@@ -1,6 +1,6 @@
 /** The service `flows`: starts flows and waits for their results. */
 import type { TriggerSource } from "./triggers/source.ts";
-import { service, type Caller, type Queryable, type Static, type TObject, type Tx } from "platform";
+import { job, service, type Caller, type Queryable, type Static, type TObject, type Tx } from "platform";
 
 export { triggersOf, type TriggerSource } from "./triggers/source.ts";
 export type { CallOutcome, ConnectorEvent, Usage } from "../connectors/api.ts";
@@ -63,6 +63,26 @@ export interface ProcessRef {
   readonly flowCode: string;
 }
 
+/** Whom to tell of so many failures in a row: `user:7`, `team:3`, `role:manager`. */
+export interface Alarm {
+  readonly after: number;
+  readonly to: readonly string[];
+}
+
+/** An active flow whose alarm counts: its failures in a row (200 at most), of which the first ended at `since`. */
+export interface FailingFlow extends Alarm {
+  readonly id: string;
+  readonly code: string;
+  readonly name: string;
+  readonly count: number;
+  readonly since: Date;
+  readonly firstRunId: string;
+  readonly lastRunId: string;
+}
+
+/** A run of a flow with an alarm has failed; the inbox handles it. */
+export const runFailed = job<Omit<ProcessRef, "id">>("flows.failed");
+
 /** One run of a plugin's own step. */
 export interface StepRun<Params> {
   readonly accountId: number;
@@ -109,6 +129,8 @@ export interface Flows {
   registerStep<P extends TObject>(step: StepType<P>): void;
   /** Adds what starts flows, as triggers of theirs (`triggersOf`); to be called in `setup`. */
   registerTriggers(source: TriggerSource): void;
+  /** Of the account, or this one. */
+  failing(accountId: number, code?: string): Promise<readonly FailingFlow[]>;
   /** Makes the flow with this code, or changes the existing one. `userId` null = no person (a command). */
   putFlow(
     by: { readonly accountId: number; readonly userId: number | null },

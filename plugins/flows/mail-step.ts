@@ -1,6 +1,6 @@
 /** The step `mail.send`: a mail through the account's own server, with its queue, limits and log. behaviour B.9, B.12. */
-import { invalid, sha256, Type, type BaseContext } from "platform";
-import { mailTexts, type Mail, type MailTemplate } from "../mail/api.ts";
+import { invalid, Type, type BaseContext } from "platform";
+import { mailId, mailTexts, type Mail, type MailTemplate } from "../mail/api.ts";
 import type { StepType } from "./api.ts";
 
 const mostReceivers = 20;
@@ -42,17 +42,11 @@ export function mailStep({
         const ids: string[] = [];
         for (const [at, receiver] of receivers.entries())
           ids.push(
-            await mail.send({ accountId, to: receiver, template, values: { subject, text }, id: idOf(key, at) }, tx),
+            await mail.send({ accountId, to: receiver, template, values: { subject, text }, id: mailId(key, at) }, tx),
           );
         return ids;
       });
       return { mails };
     },
   };
-}
-
-/** The key begins with the id of the process, whose time it takes over: the log is in the order of ids. */
-function idOf(key: string, at: number): string {
-  const hash = sha256(`${key}:${at}`);
-  return `${key.slice(0, 13)}-7${hash.slice(0, 3)}-8${hash.slice(3, 6)}-${hash.slice(6, 18)}`;
 }

@@ -18,6 +18,7 @@ import starters from "./migrations/004_starter.sql" with { type: "text" };
 import byRecord from "./migrations/005_records.sql" with { type: "text" };
 import accountKeys from "./migrations/006_account_keys.sql" with { type: "text" };
 import look from "./migrations/008_look.sql" with { type: "text" };
+import alarm from "./migrations/009_alarm.sql" with { type: "text" };
 import instructions from "./prompts/flows_api.md" with { type: "text" };
 import { drivers } from "./processes/drive.ts";
 import { sweepProcesses } from "./processes/ends.ts";
@@ -65,6 +66,7 @@ export default definePlugin({
     { name: "006_account_keys", sql: accountKeys },
     { name: "007_program_authors", sql: programAuthors },
     { name: "008_look", sql: look },
+    { name: "009_alarm", sql: alarm },
   ],
   prompts: { "flows_api.md": instructions },
   children: { script: () => import("./script/child.ts") },

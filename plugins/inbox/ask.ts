@@ -1,6 +1,6 @@
 /** The step `ask`: a question that parks a process until somebody has answered it. behaviour B.9. */
 import { conflict, HttpError, invalid, isObject, notFound, Type, uuidv7, type Caller, type Tx } from "platform";
-import { Parked, type StepRun, type StepType } from "../flows/api.ts";
+import { Parked, type FailingFlow, type StepRun, type StepType } from "../flows/api.ts";
 import type { Form } from "../jsondb/api.ts";
 import type { InboxContext } from "./context.ts";
 import { tellPeople } from "./mails.ts";
@@ -225,4 +225,10 @@ export function toItem(ask: AskRow) {
     created_at: ask.createdAt.toJSON(),
     read_at: ask.endedAt?.toJSON() ?? null,
   };
+}
+
+/** It is there as long as the flow fails: a run that goes well takes it away. Why it failed is for those who see runs. */
+export function toFailure({ id, name: title, count, since, code, lastRunId }: FailingFlow) {
+  const common = { id, kind: "failure" as const, title, text: "", count, created_at: since.toJSON(), read_at: null };
+  return { ...common, flow_code: code, flow_process_id: lastRunId };
 }

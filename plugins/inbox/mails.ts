@@ -1,6 +1,6 @@
 /** Mails that tell people of questions: at first, when one is passed on, and as reminders. */
 import type { Tx } from "platform";
-import { textsIn, type MailTemplate } from "../mail/api.ts";
+import { mailId, textsIn, type MailTemplate, type OutgoingMail } from "../mail/api.ts";
 import type { InboxContext } from "./context.ts";
 import { addressesIn, receiversOf } from "./people.ts";
 import { toRemind, type AskRow } from "./store.ts";
@@ -41,21 +41,51 @@ export async function tellPeople(ctx: InboxContext, tx: Tx, ask: Told): Promise<
   const account = await ctx.accounts.accountById(accountId, tx);
   if (!account) return;
   const mail = { accountId, template: "ask", expiresAt };
-  const receivers = await receiversOf(ctx, accountId, people);
-  const wants = await ctx.accounts.mailPreferences(
-    accountId,
-    receivers.map((one) => one.id),
-  );
-  for (const { id: userId, email } of receivers) {
-    const { mentions = true, language } = wants.get(userId) ?? {};
-    const link = `${account.baseUrl}/studio/inbox?open=${id}`;
-    if (email && mentions) await ctx.mail.tell({ ...mail, to: email, language, values: { title, text, link } }, tx);
-  }
+  const own = { title, text, link: `${account.baseUrl}/studio/inbox?open=${id}` };
+  await tellHere(ctx, tx, accountId, people, () => ({ ...mail, values: own }));
   for (const address of addressesIn(people)) {
     const link = `${account.baseUrl}/asks/${tokenOf(ctx, ask, address)}`;
     await ctx.mail.tell({ ...mail, to: address, values: { title, text, link } }, tx);
   }
 }
+
+type MailFor = (userId: number) => Omit<OutgoingMail, "to" | "language">;
+
+/** Queues a mail for each of these people of the account, as far as they want any. */
+async function tellHere(ctx: InboxContext, tx: Tx, accountId: number, people: AskRow["people"], mailFor: MailFor) {
+  const receivers = await receiversOf(ctx, accountId, people);
+  const wants = await ctx.accounts.mailPreferences(
+    accountId,
+    receivers.map((one) => one.id),
+  );
+  for (const { id, email } of receivers) {
+    const { mentions = true, language } = wants.get(id) ?? {};
+    if (email && mentions) await ctx.mail.tell({ ...mailFor(id), to: email, language }, tx);
+  }
+}
+
+/** Once for each row of failures, as the mail's id sees to. Some later ones try too: two runs may end at once. */
+export async function tellOfFailures(ctx: InboxContext, accountId: number, flowCode: string): Promise<void> {
+  const [flow] = await ctx.flows.failing(accountId, flowCode);
+  if (!flow || flow.count >= flow.after + 20 || !(await ctx.mail.isSetUp(accountId))) return;
+  const { baseUrl = "" } = (await ctx.accounts.accountById(accountId)) ?? {};
+  const link = `${baseUrl}/studio/flows/${encodeURIComponent(flowCode)}?tab=runs`;
+  const mail = { accountId, template: "flow_failing", values: { name: flow.name, count: String(flow.count), link } };
+  const people = flow.to.map((one) => `${accountId}/${one}`);
+  const mailFor = (userId: number) => ({ ...mail, id: mailId(flow.firstRunId, userId) });
+  await ctx.transaction((tx) => tellHere(ctx, tx, accountId, people, mailFor));
+}
+
+export const failingTemplate: MailTemplate = {
+  code: "flow_failing",
+  doc: "says that a flow has failed several times in a row",
+  values: {
+    name: { doc: "what the flow is called", example: "Order intake" },
+    count: { doc: "how many times it has failed", example: "3" },
+    link: { doc: "its runs", example: "https://core.example.com/studio/flows/order-intake?tab=runs", needed: true },
+  },
+  texts: textsIn({ en: en.failing, pl: pl.failing, de: de.failing }),
+};
 
 const mostAtOnce = 100;
 

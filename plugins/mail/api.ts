@@ -1,5 +1,5 @@
 /** Sending mails to people, for other plugins: they register what a mail says, and send it in their own transaction. */
-import { service, type Account, type Language, type Tx } from "platform";
+import { service, sha256, type Account, type Language, type Tx } from "platform";
 
 export { languages, languageWords } from "./answers.ts";
 export { mailTexts, textsIn } from "./texts.ts";
@@ -70,6 +70,12 @@ export interface Mail {
 /** `2026-01-31 10:00`, on the account's clocks: as mails say it. */
 export function timeIn({ timezone }: Pick<Account, "timezone">): string {
   return new Intl.DateTimeFormat("sv", { dateStyle: "short", timeStyle: "short", timeZone: timezone }).format();
+}
+
+/** The same for the same key, which begins with a UUID whose time it takes over: the log is in the order of ids. */
+export function mailId(key: string, at: number): string {
+  const hash = sha256(`${key}:${at}`);
+  return `${key.slice(0, 13)}-7${hash.slice(0, 3)}-8${hash.slice(3, 6)}-${hash.slice(6, 18)}`;
 }
 
 export const mail = service<Mail>("mail");

@@ -2,7 +2,7 @@
 import { answer, field, isObject, ok, route, Type } from "platform";
 import type { BaseContext, Look, RequestInput, Route } from "platform";
 import { brandSettings, standardBrand, type Accounts } from "../../plugins/accounts/api.ts";
-import { doneIn, keyOf, noticesOf, watched } from "./app/home/attention.ts";
+import { doneIn, failingFlow, keyOf, noticesOf, watched } from "./app/home/attention.ts";
 import { mayRead } from "./search.ts";
 
 /** How many things of a kind a menu shows, and how many failed runs are counted. */
@@ -161,12 +161,14 @@ export function frameRoutes(ctx: FrameContext): Route[] {
           thingsOf(ctx, ask, input),
         ]);
         const done = new Set(doneIn(isObject(kept) ? kept["studio.inbox"] : undefined));
-        const unread = rowsIn(inbox).filter((one) => one["read_at"] === null);
+        const unread = rowsIn(inbox).filter((one) => one["read_at"] === null && one["kind"] !== "failure");
+        const failing = rowsIn(inbox).filter((one) => one["kind"] === "failure");
         return ok({
           me,
           brand,
           things,
-          unread: unread.length + notices.filter((one) => !done.has(keyOf(one))).length,
+          unread:
+            unread.length + [...notices, ...failing.map(failingFlow)].filter((one) => !done.has(keyOf(one))).length,
           preferences: Object.fromEntries(
             preferences.flatMap((name) => (isObject(kept) && name in kept ? [[name, kept[name]]] : [])),
           ),

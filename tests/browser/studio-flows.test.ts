@@ -445,3 +445,31 @@ test("steps stand in branches that run at once, and in those for a failure", asy
   expect((await programOf("branches"))[0].branches).toEqual([[], [{ type: "try", do: [], catch: [wait] }]]);
   expect(serious(faults)).toEqual([]);
 });
+
+test("tells whoever wants it of failures in a row, in the inbox, from where its runs are a click away", async () => {
+  await flow("brittle", [{ type: "fail", message: "no tea" }]);
+  await using opened = await studio.signedIn({ at: "/studio/flows/brittle?tab=settings" });
+  const { page, faults } = opened;
+  const after = page.getByLabel("Tell me after");
+  await after.fill("2");
+  await after.press("Tab");
+  await button(page, "Publish").click();
+  const alarm = async () => (await app.get("/connect/flows/brittle.json")).json.fields.alarm;
+  await eventually(async () => (await alarm())?.after === 2);
+  expect(await alarm()).toEqual({ after: 2, to: ["user:1"] });
+  for (let time = 0; time < 2; time++) await app.post("/connect/flows/brittle/run.json?wait=20", {});
+  await page.reload();
+  expect(await after.inputValue()).toBe("2");
+  await at(page, "inbox?show=warnings");
+  await page.getByRole("link", { name: /^brittle fails since/ }).click();
+  await page.getByText("2 times").waitFor();
+  await button(page, "Mark as done").waitFor();
+  await page.getByRole("article").getByRole("link", { name: "Open", exact: true }).click();
+  await page.waitForURL(/\/studio\/flows\/brittle\?tab=runs/);
+  await at(page, "flows/brittle?tab=settings");
+  await after.fill("");
+  await after.press("Tab");
+  await button(page, "Publish").click();
+  await eventually(async () => (await alarm()) === undefined);
+  expect(serious(faults)).toEqual([]);
+});

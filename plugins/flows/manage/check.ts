@@ -3,6 +3,7 @@ import { isObject, mistakes, slugOf } from "platform";
 import { codeMistake } from "../../connectors/api.ts";
 import { schemaMistake } from "../../llm/api.ts";
 import { checkProgram, mistakesOf } from "../program/check.ts";
+import type { Alarm } from "../api.ts";
 import type { StepTypes } from "../program/step-types.ts";
 import type { Templates } from "../program/template.ts";
 
@@ -31,6 +32,8 @@ export function checkFlow(
     found.add("fields", `may have at most ${maxFieldsChars} characters as JSON`);
   if (fields["tool"] === true && !isSame(fields, before))
     for (const [name, message] of toolMistakes(fields)) found.add(name, message);
+  const alarm = isSame(fields["alarm"], before?.["alarm"]) ? undefined : readAlarm(fields["alarm"]);
+  if (typeof alarm === "string") found.add("alarm", alarm);
   const program = programOf(fields);
   if (program === undefined) found.add("program", "is required in `fields`: an array of steps");
   else {
@@ -56,6 +59,27 @@ function toolMistakes({ description, input }: UnstoredFlow["fields"]): [field: s
     wrong.push(["input", "must be a JSON Schema whose `type` is object"]);
   else if (mistake !== undefined) wrong.push(["input", `must be a JSON Schema: ${mistake}`]);
   return wrong;
+}
+
+const person = /^(?:(?:user|team|department|group):[1-9]\d{0,14}|role:(?:admin|manager|user|guest))$/;
+
+/** `fields.alarm`, or what is wrong with it. */
+function readAlarm(given: unknown): Alarm | string | undefined {
+  if (given === undefined || given === null) return undefined;
+  const { after, to, ...others } = isObject(given) ? given : { others: given };
+  if (Object.keys(others).length > 0) return "must be an object { after, to }";
+  if (typeof after !== "number" || !Number.isInteger(after) || after < 1 || after > 100)
+    return "after must be a whole number from 1 to 100";
+  const all: readonly unknown[] = [to].flat();
+  const people = all.filter((one) => typeof one === "string" && person.test(one)).map(String);
+  if (people.length > 0 && people.length <= 20 && people.length === all.length) return { after, to: people };
+  return "to must be user:7, team:3, department:2, group:4 or role:manager, or a list of up to 20";
+}
+
+/** Undefined for one that is older than the rule and wrong. */
+export function alarmOf(fields: UnstoredFlow["fields"] = {}): Alarm | undefined {
+  const alarm = readAlarm(fields["alarm"]);
+  return typeof alarm === "string" ? undefined : alarm;
 }
 
 /** Anyone who can see a flow may stop it: a flow that only gets switched off is not checked again. */

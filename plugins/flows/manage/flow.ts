@@ -180,6 +180,6 @@ function along(
 
 /** Names the keys that neither the engine nor agents read. */
 function fieldHints(given: FlowRow["fields"]): string[] {
-  const known = ["program", "tool", "description", "input"];
+  const known = ["program", "tool", "description", "input", "alarm"];
   return unknownNames(Object.keys(given), known, (name) => `unknown field "${name}" in "fields"`);
 }

@@ -8,6 +8,7 @@ import type { Program } from "../program/program.ts";
 export interface CurrentFlow {
   readonly code: string;
   readonly programId: number;
+  readonly fields: FlowRow["fields"];
   readonly program: Program;
 }
 

@@ -13,6 +13,7 @@ import {
   kindsOf,
   shareOf,
   processStarted,
+  runHasFailed,
   wantedKinds,
 } from "./signals.ts";
 import * as processStore from "./store.ts";
@@ -35,6 +36,7 @@ export async function endProcess(ctx: FlowContext, ending: ProcessEnd): Promise<
   const row = endedRow(ending);
   const progress = progressOf(ending, row);
   const kinds = wantedKinds(ctx, row, kindsOf[ending.outcome.kind]);
+  let isFailed = row.status === "error";
   const write = async (tx?: Tx) => {
     if (!(await processStore.progress(tx ?? ctx.sql, progress))) throw new Gone();
     if (tx) await emitChanges(ctx, row, kinds, tx);
@@ -44,12 +46,14 @@ export async function endProcess(ctx: FlowContext, ending: ProcessEnd): Promise<
   } catch (error) {
     // Its webhook led here again and again: the process ends all the same, without another event.
     if (!isLoop(error)) throw error;
+    isFailed = true;
     await processStore.progress(ctx.sql, {
       ...progress,
       end: { status: "error", data: null, error: error.message },
     });
   }
   if (ending.held.cursor.parked) await unpark(ctx, ctx.sql, row);
+  if (isFailed) await runHasFailed(ctx, row);
   ctx.waiting.tell(row);
 }
 
@@ -101,6 +105,7 @@ async function giveUp(ctx: FlowContext, lost: LostProcess): Promise<void> {
     if (row) await emitChanges(ctx, row, kindsOf.error, tx);
     return row;
   });
+  if (ended) await runHasFailed(ctx, ended);
   if (ended) ctx.waiting.tell(ended);
 }
 

@@ -1,6 +1,8 @@
 /** The jobs that continue flow processes, and the events that tell others of them. */
 import { event, job, modelChanged, type BaseContext, type ModelEvent, type Tx } from "platform";
+import { runFailed } from "../api.ts";
 import type { FlowContext } from "../context.ts";
+import { alarmOf } from "../manage/check.ts";
 import { toEvent, toOpenEvent } from "./show.ts";
 import type { ProcessId, ProcessRow } from "./store.ts";
 
@@ -45,4 +47,11 @@ export async function emitChanges(ctx: FlowContext, row: ProcessRow, kinds: read
 
 function eventOf(row: ProcessRow, kind: string, data = toEvent(row)): ModelEvent {
   return { accountId: row.accountId, sourceType: processModel, kind, id: row.id, data };
+}
+
+/** To be called in the transaction that stores the end of a run, or after it. Costs nothing where there is no alarm. */
+export async function runHasFailed(ctx: FlowContext, { accountId, flowCode }: ProcessRow, tx?: Tx): Promise<void> {
+  const flow = await ctx.flowLookup.current(accountId, flowCode, tx);
+  const process = { accountId, flowCode };
+  if (alarmOf(flow?.fields)) await ctx.enqueue(runFailed, process, { tx, ...shareOf(process) });
 }

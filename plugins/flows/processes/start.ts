@@ -19,7 +19,7 @@ import { fits, forgetAttempts, memoryText, newState, standsAt, type Cursor, type
 import type { CurrentFlow } from "../manage/lookup.ts";
 import { hostOf } from "./host.ts";
 import { shownTo } from "./show.ts";
-import { driveProcess, emitChanges, kindsOf, shareOf, processStarted, wantedKinds } from "./signals.ts";
+import { driveProcess, emitChanges, kindsOf, shareOf, processStarted, runHasFailed, wantedKinds } from "./signals.ts";
 import * as processStore from "./store.ts";
 import type { NewProcess, ProcessRow, Started } from "./store.ts";
 
@@ -44,6 +44,7 @@ export async function startProcess(ctx: FlowContext, start: StartFlow): Promise<
   else if (prepared.until === undefined && kinds.length === 0 && !ctx.keyed())
     await ctx.insertTogether(prepared.written);
   else await ctx.transaction((own) => insert(ctx, prepared, kinds, own));
+  if (process.status === "error") await runHasFailed(ctx, process, tx);
   failpoint("flows.started");
   return prepared;
 }

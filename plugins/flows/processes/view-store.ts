@@ -2,7 +2,8 @@
 import { bytesBefore, readBounds } from "platform";
 import type { Fragment, BaseContext, Page, Queryable, Sql } from "platform";
 import { isUuid } from "../../connectors/api.ts";
-import type { Origin } from "../api.ts";
+import type { FailingFlow, Origin } from "../api.ts";
+import { alarmOf } from "../manage/check.ts";
 import { processColumns, type ProcessRow } from "./store.ts";
 import type { Cursor, StepRecord } from "../engine/state.ts";
 
@@ -226,4 +227,25 @@ export async function statsOf(
         and created_at >= now() - make_interval(days => ${days})
       order by id desc limit ${most}) latest
     group by 1 order by 1`;
+}
+
+/** By the latest runs up to one that went well; one that was cancelled is neither. */
+export async function failing(sql: Sql, accountId: number, code?: string): Promise<FailingFlow[]> {
+  const rows = await sql<(Omit<FailingFlow, "after" | "to"> & { readonly alarm: unknown })[]>`
+    select f.id, f.code, f.name, f.fields -> 'alarm' as alarm, r.*
+    from flows f cross join lateral (
+      select count(*)::integer as count, min(finished_at) as since, (array_agg(id order by id))[1] as first_run_id,
+        (array_agg(id order by id desc))[1] as last_run_id
+      from (select *, count(*) filter (where status = 'finished') over (order by id desc) as successes
+        from (select p.id, p.status, p.finished_at from flow_processes p
+          where p.account_id = f.account_id and p.flow_code = f.code and p.status <> 'pending'
+            and p.error is distinct from 'cancelled'
+          order by p.id desc limit 200) ended) latest
+      where successes = 0) r
+    where f.account_id = ${accountId} and f.active and (f.fields -> 'alarm') is not null and r.count > 0
+      ${code === undefined ? sql`` : sql`and f.code = ${code}`}`;
+  return rows.flatMap(({ alarm: given, ...row }) => {
+    const alarm = alarmOf({ alarm: given });
+    return alarm && row.count >= alarm.after ? [{ ...row, ...alarm }] : [];
+  });
 }

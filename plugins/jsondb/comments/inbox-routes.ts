@@ -56,8 +56,9 @@ const Shown = answer.object("Notice", {
 const Item = { ...answer.object("InboxItem", { ...common, kind: Type.String() }), additionalProperties: true };
 
 const mostNotices = 200;
+const kinds: readonly string[] = ["mention", "ask", "failure"];
 const inboxPage = {
-  kind: "`mention` or `ask`; by default both",
+  kind: "`mention`, `ask` or `failure`; by default all",
   open: Type.Boolean({ description: "true: only what one is not done with" }),
   limit: Type.Integer({ minimum: 1, maximum: mostNotices, default: mostNotices, description: "1 to 200, default 200" }),
   offset: pageQuery.offset,
@@ -72,7 +73,8 @@ export function inboxRoutes(ctx: JsondbContext): Route[] {
         summary: "List what one was told of, the newest first",
         description:
           "Of each kind the newest 200: comments that mention one, `text` being the first 500 characters, and questions of flows " +
-          "(`ask`: title, text, choices, fields, status, …), which are done when somebody has answered.",
+          "(`ask`: title, text, choices, fields, status, …), which are done when somebody has answered; and flows that fail " +
+          "again and again (`failure`: title, count, flow_code, …), until one of their runs goes well.",
         access: ownAccess,
         query: inboxPage,
         answers: { 200: answer.list(Item) },
@@ -81,15 +83,16 @@ export function inboxRoutes(ctx: JsondbContext): Route[] {
       async (input) => {
         const { query, caller } = input;
         const kind = query.get("kind") || undefined;
-        if (kind !== undefined && kind !== "mention" && kind !== "ask")
-          throw invalid({ kind: ["must be mention or ask"] });
+        if (kind !== undefined && !kinds.includes(kind))
+          throw invalid({ kind: [`must be one of ${kinds.join(", ")}`] });
         const open = flagOf(query, "open") ?? false;
-        const told = kind === "ask" ? [] : await noticesOf(ctx, input.account.id, viewerOf(input));
+        const told = (kind ?? "mention") !== "mention" ? [] : await noticesOf(ctx, input.account.id, viewerOf(input));
         const mentions = told.filter(({ readAt }) => !open || readAt === null).map(noticeOf);
         const others =
           kind === "mention" ? [] : ctx.inboxSources.map((source) => source(caller, { most: mostNotices, open }));
         const all = [...mentions.map(printed), ...(await Promise.all(others)).flat()];
-        const rows = all.toSorted((a, b) => (a.created_at < b.created_at ? 1 : -1));
+        const fitting = all.filter((one) => one.kind === (kind ?? one.kind));
+        const rows = fitting.toSorted((a, b) => (a.created_at < b.created_at ? 1 : -1));
         const { limit, offset } = pageOf(query, mostNotices, mostNotices);
         return list(rows.slice(offset, offset + limit), rows.length);
       },

@@ -57,6 +57,13 @@ export function doneIn(kept: unknown): readonly string[] {
   return Array.isArray(done) ? done.filter((key) => typeof key === "string") : [];
 }
 
+/** A flow that fails again and again, of the inbox. */
+export function failingFlow(item: Row) {
+  const of = { path: "/connect/flows", of: null, id: textOf(item["flow_code"]), name: textOf(item["title"]) };
+  const what = { trouble: "failing" as const, detail: "", count: Number(item["count"]) };
+  return { ...of, ...what, at: textOf(item["created_at"]) };
+}
+
 /** At most five of a list, which is one of `watched`; what fails in the same way again and again is one of them. */
 export function noticesOf(path: string, rows: unknown, now: number): Notice[] {
   const list: readonly unknown[] = Array.isArray(rows) ? rows : [];

@@ -34,7 +34,13 @@ export interface InboxAsk {
   readonly read_at: string | null;
 }
 
-export type InboxItem = InboxNotice | InboxAsk;
+/** A flow that fails again and again. */
+export interface InboxFailure extends Pick<InboxAsk, "id" | "title" | "flow_code" | "created_at" | "read_at"> {
+  readonly kind: "failure";
+  readonly count: number;
+}
+
+export type InboxItem = InboxNotice | InboxAsk | InboxFailure;
 
 /** A comment that mentions the person. */
 export interface InboxNotice {

@@ -66,6 +66,15 @@ test.each([
   expect(shown(all, show).map(({ key }) => key)).toEqual([...keys]);
 });
 
+test("a flow that fails again and again is a warning until one is done with it, or it fails anew", () => {
+  const item = { id: "f", kind: "failure", title: "Intake", flow_code: "intake", count: 3, read_at: null } as const;
+  const letter = letterOf({ ...item, created_at: "2026-11-28T10:00:00Z" });
+  expect(letter).toMatchObject({ kind: "warning", isDone: false, notice: { path: "/connect/flows", count: 3 } });
+  const done = new Set([letter.key]);
+  expect(letterOf({ ...item, created_at: "2026-11-28T10:00:00Z" }, done).isDone).toBe(true);
+  expect(letterOf({ ...item, created_at: "2026-11-29T10:00:00Z" }, done).isDone).toBe(false);
+});
+
 test("a warning that is done comes back when it happens again", () => {
   const done = new Set(doneIn(withDone(undefined, keyOfFailure, true)));
   expect(warningOf(failure, done).isDone).toBe(true);

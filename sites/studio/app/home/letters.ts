@@ -1,7 +1,7 @@
 /** What waits for a person: questions, comments that mention them, and what fails or ends soon, as one list. Pure. */
 import { base } from "../address.ts";
 import type { HomeNotice, InboxAsk, InboxItem, InboxNotice } from "./home.ts";
-import { doneIn, keyOf } from "./attention.ts";
+import { doneIn, failingFlow, keyOf } from "./attention.ts";
 
 interface Common {
   /** By this it is chosen, and remembered as done. */
@@ -27,7 +27,8 @@ export type Letter = Mention | Warning | Ask;
 export const shows = ["mine", "asks", "mentions", "warnings", "done"] as const;
 export type Show = (typeof shows)[number];
 
-export function letterOf(notice: InboxItem): Mention | Ask {
+export function letterOf(notice: InboxItem, done: ReadonlySet<string> = new Set()): Letter {
+  if (notice.kind === "failure") return warningOf(failingFlow({ ...notice }), done);
   if (notice.kind === "ask")
     return { kind: "ask", key: notice.id, at: notice.created_at, isDone: notice.status !== "open", notice };
   const address = `${base}/tables/${encodeURIComponent(notice.db_code)}?open=${encodeURIComponent(notice.record_id)}`;
