@@ -1,4 +1,5 @@
 /** Processes and crons in the Studio: followed from a record to the outside, live, and tried before they are saved. */
+/* oxlint-disable unicorn/no-thenable -- a step of a flow has a branch of that name */
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import type { Page } from "playwright-core";
 import { eventually, type TestApp } from "../harness.ts";
@@ -134,6 +135,58 @@ test("the list offers what begins, and shows what ends in its place", async () =
   await page.goto(`${app.origin}/studio/connect/processes/${(await run()).id}`);
   await page.getByRole("button", { name: "Cancel", exact: true }).click();
   await page.getByText("It was cancelled.").first().waitFor();
+  expect(faults).toEqual([]);
+});
+
+test("a run is compared with the run before, and with an earlier one", async () => {
+  await flow("prices", [
+    { type: "mutation", set: { currency: "EUR" } },
+    { type: "mutation", set: { total: "{{ input.total }}" } },
+    { type: "if", condition: "input.total == '2'", then: [{ type: "mutation", set: { small: true } }] },
+  ]);
+  const run = (total: string) => made("/connect/flows/prices/run.json?wait=25", { total });
+  const [first, second, third] = [await run("1"), await run("2"), await run("3")];
+  await using opened = await studio.signedIn({ at: `/studio/connect/processes/${third.id}` });
+  const { page, faults } = opened;
+  const entry = page.getByRole("button", { name: "Compare with the run before" });
+  const release = Promise.withResolvers<void>();
+  await page.route(`**/connect/flow_processes/${second.id}.json*`, async (route) => {
+    await release.promise;
+    await route.continue();
+  });
+  await entry.click();
+  await page.waitForURL(new RegExp(`with=${second.id}$`));
+  const comparison = page.getByRole("region", { name: "Compare with the run before" }).first();
+  await comparison.getByText("Loading…").waitFor();
+  release.resolve();
+  const steps = comparison.getByRole("listitem");
+  await steps.nth(4).waitFor();
+  const stateOf = (one: number) => steps.nth(one).locator("summary").textContent();
+  expect(await stateOf(0)).toContain("Different");
+  expect(await stateOf(1)).toContain("Same");
+  expect(await stateOf(2)).toContain("Different");
+  expect(await steps.nth(1).locator("details").getAttribute("open")).toBeNull();
+  expect((await steps.nth(2).locator("del").allTextContents()).join("")).toContain('"2"');
+  expect((await steps.nth(2).locator("ins").allTextContents()).join("")).toContain('"3"');
+  await steps.filter({ hasText: "Not reached" }).first().waitFor();
+  await shot(page, "run-compared");
+  await page.setViewportSize({ width: 360, height: 740 });
+  const sides = steps.nth(2).locator("details > div").first().locator("p");
+  const [left, right] = [await sides.nth(0).boundingBox(), await sides.nth(1).boundingBox()];
+  expect(right?.y ?? 0).toBeGreaterThan(left?.y ?? 0);
+  await page.setViewportSize({ width: 1280, height: 800 });
+  await comparison.getByLabel("Compared with").selectOption(first.id);
+  await page.waitForURL(new RegExp(`with=${first.id}$`));
+  await steps.nth(2).locator("del").getByText('"1"').waitFor();
+  await entry.click();
+  await page.waitForURL(new RegExp(`${third.id}$`));
+  await page
+    .getByRole("region", { name: "Result of the run" })
+    .or(page.getByRole("heading", { name: "Went well" }))
+    .first()
+    .waitFor();
+  await page.goto(`${app.origin}/studio/connect/processes/${first.id}?with=before`);
+  await page.getByText("This is the first run of this flow.").waitFor();
   expect(faults).toEqual([]);
 });
 

@@ -12,6 +12,7 @@ import {
   type Starter,
   type Step,
 } from "./process.ts";
+import { isSame, pairsOf } from "./compare.ts";
 import { rowsFor } from "./rows.ts";
 
 const row: Row = {
@@ -169,4 +170,30 @@ test("a step that was tried again, or failed by one inside, is not what failed",
     step("a", "http", null),
   ];
   expect(steps.map((_, at) => asideOf(steps, at))).toEqual(["triedAgain", "failedInside", undefined, undefined]);
+});
+
+test("two runs are compared step by step, with what only one of them did in its place", () => {
+  const step = (id: string, output: unknown, more: Partial<Step> = {}): Step => ({
+    id,
+    type: "mutation",
+    status: "finished",
+    started_at: "",
+    finished_at: "",
+    output,
+    error: null,
+    ...more,
+  });
+  const before = [step("0", 1), step("1", 2, { type: "http" }), step("2.then.0", 3), step("3", { a: 1 })];
+  const after = [step("0", 1), step("1", 2), step("3", { a: 2 }, { status: "error" }), step("3", { a: 1 })];
+  const pairs = pairsOf(before, after);
+  expect(pairs.map(({ key, before: old, after: now }) => [key, old?.output, now?.output])).toEqual([
+    ["0 mutation 1", 1, 1],
+    ["1 http 1", 2, undefined],
+    ["2.then.0 mutation 1", 3, undefined],
+    ["1 mutation 1", undefined, 2],
+    ["3 mutation 1", { a: 1 }, { a: 2 }],
+    ["3 mutation 2", undefined, { a: 1 }],
+  ]);
+  expect(pairs.map(isSame)).toEqual([true, false, false, false, false, false]);
+  expect(pairsOf([step("0", 1)], []).map(({ key }) => key)).toEqual(["0 mutation 1"]);
 });
