@@ -271,6 +271,21 @@ test("a message of another service starts a flow, at the address that its start 
     return runs.length === 1 && runs;
   }, "the run of the message");
   expect(run.input).toMatchObject({ kind: "hook", body: { order: 7 } });
+  // Its secret is not shown again: it says that one is stored, and takes another one.
+  await panel(page)
+    .getByText(`Secret: stored, …${secret.slice(-4)}`)
+    .waitFor();
+  expect(await panel(page).getByLabel("Secret", { exact: true }).isVisible()).toBe(false);
+  await panel(page).getByText("Replace", { exact: true }).click();
+  await panel(page).getByLabel("Secret", { exact: true }).fill("another secret of at least 20 characters");
+  await button(page, "Publish").click();
+  await panel(page).getByText("Secret: stored, …ters").waitFor();
+  // The list of runs is narrowed to messages.
+  await at(page, "connect/processes");
+  await page.locator("summary", { hasText: "Filters" }).click();
+  await page.getByRole("combobox", { name: "Started by" }).selectOption({ label: "Incoming webhook" });
+  await page.waitForURL(/started_by=hook/);
+  await page.getByRole("grid", { name: "Runs" }).getByText("Incoming webhook · Shop orders").waitFor();
   expect(serious(faults)).toEqual([]);
 });
 

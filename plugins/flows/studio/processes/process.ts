@@ -161,7 +161,7 @@ export function recordAddress(db: string, id: string): string {
 
 /** One thing on the way to a process. */
 export interface Origin {
-  readonly kind: "record" | "webhook" | "delivery" | "cron" | "app" | "person" | "token" | "flow" | "command";
+  readonly kind: "record" | "webhook" | "hook" | "delivery" | "cron" | "app" | "person" | "token" | "flow" | "command";
   readonly name: string;
   readonly address: string | undefined;
 }
@@ -197,6 +197,7 @@ function webhookOrigins(by: Starter, key: string, said: string, table = ""): Ori
         ];
   const hook: Origin = { kind: "webhook", name: said || `${id}`, address: `/account/webhooks/${key}` };
   const sent: Origin[] =
+  if (kind === "hook") return [{ kind, name: name || `${id}`, address: `/connect/hooks/${key}` }];
     delivery === undefined
       ? []
       : [{ kind: "delivery", name: `${delivery}`, address: `/account/webhooks/${key}/deliveries/${delivery}` }];

@@ -131,6 +131,7 @@ describe("what is reached", () => {
     [{ kind: "cron", id: "7", name: "Nightly", user_id: 1 }, ["/account/people/1", "/account/crons/7"]],
     [{ kind: "app", id: "a1", action: "buy" }, ["/core/apps/a1"]],
     [person, ["/account/people/1"]],
+    [{ kind: "hook", id: "4", name: "Shop" }, ["/connect/hooks/4"]],
     [{ kind: "flow", id: "p2" }, ["/connect/processes/p2"]],
     [{ kind: "command", id: "demo" }, [""]],
   ])("before %j is %j", (by, addresses) => {
