@@ -190,6 +190,20 @@ test("a run is compared with the run before, and with an earlier one", async () 
   expect(faults).toEqual([]);
 });
 
+test("the steps of a run keep their numbers and names when the flow is changed", async () => {
+  const named = (description: string) => ({ type: "mutation", description, set: { [description]: 1 } });
+  await flow("numbers", [named("First"), named("Second")]);
+  const { id } = await made("/connect/flows/numbers/run.json?wait=25", {});
+  const fields = { program: [{ type: "wait", seconds: 1 }, named("Other"), named("Another")] };
+  expect((await app.patch("/connect/flows/numbers.json", { flow: { fields } })).status).toBe(200);
+  await using opened = await studio.signedIn({ at: `/studio/connect/processes/${id}` });
+  const steps = opened.page.locator("li summary");
+  await steps.getByText("Second").waitFor();
+  expect((await steps.locator(".num").allTextContents()).map((text) => text.trim())).toEqual(["1", "2"]);
+  expect(await steps.locator("strong").allTextContents()).toEqual(["It was started", "First", "Second"]);
+  expect(opened.faults).toEqual([]);
+});
+
 test("a cron says in words and times what is typed, starts its flow, and is switched off", async () => {
   await flow("report", [{ type: "return", value: "done" }]);
   await using opened = await studio.signedIn({ at: "/studio/account/crons/new" });

@@ -1,4 +1,6 @@
 /** A process as its page shows it. Pure. */
+import { pathOfResult } from "../flow/trial/trial.ts";
+import { isStep, stepAt, type Program } from "../flow/program/tree.ts";
 
 export interface Starter {
   readonly kind: string;
@@ -43,6 +45,25 @@ export interface Process extends Row {
   readonly data: unknown;
   readonly steps: readonly Step[];
   readonly usage?: { readonly input_tokens: number; readonly output_tokens: number };
+}
+
+/** A program that the flow has or had. */
+export type Version = Readonly<{ program: Program; created_at: string }>;
+
+/** Of a program, the step that one of a run is of; undefined for one of another type, or of a called flow. */
+export function stepOf(program: Program, { id, type }: Pick<Step, "id" | "type">): unknown {
+  const path = pathOfResult(program, id);
+  const step = path === undefined ? undefined : stepAt(program, path);
+  return isStep(step) && step["type"] === type ? step : undefined;
+}
+
+/** Of those, latest first, the one that it began with, or a later one with which it was tried again. */
+export function programOf({ created_at: began, steps }: Process, versions: readonly Version[]): Program {
+  const first = versions.findIndex((one) => Date.parse(one.created_at) <= Date.parse(began));
+  const since = versions.slice(0, first < 0 ? undefined : first + 1).toReversed();
+  const isOf = ({ program }: Version) =>
+    steps.every((step) => pathOfResult(program, step.id) === undefined || stepOf(program, step) !== undefined);
+  return (since.find(isOf) ?? since[0])?.program ?? [];
 }
 
 interface TimeSpent {
@@ -177,6 +198,7 @@ export function originsOf(by: Starter | null | undefined, said = "", table = by?
     const app = { kind, name: [name || id, by.action].filter(Boolean).join(" · "), address: `/core/apps/${key}` };
     return [...personOf(by), { ...app, kind: "app" }];
   }
+  if (kind === "hook") return [{ kind, name: name || `${id}`, address: `/connect/hooks/${key}` }];
   if (kind === "person") return [{ kind, name: name || `${id}`, address: `/account/people/${key}` }];
   if (kind === "flow") return [{ kind, name: shortId(`${id}`), address: `/connect/processes/${key}` }];
   return [{ kind: "command", name: id ?? name, address: undefined }];
@@ -197,7 +219,6 @@ function webhookOrigins(by: Starter, key: string, said: string, table = ""): Ori
         ];
   const hook: Origin = { kind: "webhook", name: said || `${id}`, address: `/account/webhooks/${key}` };
   const sent: Origin[] =
-  if (kind === "hook") return [{ kind, name: name || `${id}`, address: `/connect/hooks/${key}` }];
     delivery === undefined
       ? []
       : [{ kind: "delivery", name: `${delivery}`, address: `/account/webhooks/${key}/deliveries/${delivery}` }];

@@ -5,6 +5,7 @@ import {
   allReached,
   belongs,
   originsOf,
+  programOf,
   reachedBy,
   shownOf,
   spentOf,
@@ -197,4 +198,28 @@ test("two runs are compared step by step, with what only one of them did in its 
   ]);
   expect(pairs.map(isSame)).toEqual([true, false, false, false, false, false]);
   expect(pairsOf([step("0", 1)], []).map(({ key }) => key)).toEqual(["0 mutation 1"]);
+});
+
+test.each([
+  ["began with the first program", "10:30", "http", "http"],
+  ["began with the program of its time", "11:30", "mutation", "mutation"],
+  ["was tried again with a later program", "10:30", "mutation", "mutation"],
+  ["has a step that no program has", "10:30", "wait", "http"],
+  ["is older than what is known", "09:00", "http", "http"],
+])("the steps of a run are those of the program that ran: it %s", (_, at, type, first) => {
+  const versions = [
+    { program: [{ type: "fail" }], created_at: "2026-01-31T12:00:00.000Z" },
+    { program: [{ type: "mutation" }], created_at: "2026-01-31T11:00:00.000Z" },
+    { program: [{ type: "http" }], created_at: "2026-01-31T10:00:00.000Z" },
+  ];
+  const own = { started_at: "", finished_at: "", status: "finished", output: null, error: null } as const;
+  const called = { ...own, id: "0/0", type: "return" };
+  const run = {
+    ...row,
+    created_at: `2026-01-31T${at}:00.000Z`,
+    input: {},
+    data: null,
+    steps: [called, { ...own, id: "0", type }],
+  };
+  expect(programOf(run, versions)).toEqual([{ type: first }]);
 });
