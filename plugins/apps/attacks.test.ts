@@ -398,3 +398,28 @@ describe("live changes", () => {
     }
   });
 });
+
+test("a token for some databases makes no app, draft or change that uses others", async () => {
+  for (const code of ["till", "wages"]) await app.post("/core/dbs", { db: { name: code, code } });
+  const issued = await app.post("/account/api_tokens", {
+    api_token: { name: "few", privileges: ["dbs", "apps"], databases: { till: "read" } },
+  });
+  expect(issued.status).toBe(201);
+  const few = { token: issued.json.token };
+  const source = { app_engine: "js", css_engine: "none", source_code: "export {};" };
+  const create = (more: object) => app.post("/core/apps", { app: { name: "A", ...source, ...more } }, few);
+  const refused = { status: 403, json: { error: expect.stringContaining("your token does not open the database") } };
+  expect(await create({ db_code: "wages" })).toMatchObject(refused);
+  expect(await create({ db_code: "till", fields: { dbs: ["wages"] } })).toMatchObject(refused);
+  expect(await create({ db_code: "issued-later" })).toMatchObject(refused);
+  const own = await create({ db_code: "till" });
+  expect(own.status).toBe(201);
+  const { id } = (await app.post("/core/apps", { app: { name: "B", ...source, db_code: "wages" } })).json;
+  const other = { source_code: "export const x = 1;" };
+  expect(await app.patch(`/core/apps/${id}`, { app: other }, few)).toMatchObject(refused);
+  expect(await app.patch(`/core/apps/${own.json.id}`, { app: { fields: { dbs: ["wages"] } } }, few)).toMatchObject(
+    refused,
+  );
+  expect((await app.patch(`/core/apps/${own.json.id}`, { app: other }, few)).status).toBe(200);
+  expect(await app.post("/core/apps/preview", { app: { id, ...other } }, few)).toMatchObject(refused);
+});

@@ -24,7 +24,17 @@ import { fields, type AppPatch, type NewApp } from "../fields.ts";
 import { forget } from "../serve/served-apps.ts";
 import { databasesOf, isKey, keepBuild, keepVersion, tileOrNot } from "../store.ts";
 import type { AppRow, Build, SavedFields } from "../store.ts";
-import { applied, blank, checkPatch, mustBeAllowed, patchTo, rightsOf, sameCode, type AppAuthor } from "./patch.ts";
+import {
+  applied,
+  blank,
+  checkPatch,
+  mustBeAllowed,
+  mustOpenAll,
+  patchTo,
+  rightsOf,
+  sameCode,
+  type AppAuthor,
+} from "./patch.ts";
 
 export interface AppAt extends At<AppAuthor>, AppsContext {
   readonly caller: AppAuthor;
@@ -121,7 +131,7 @@ export async function findApp(on: Queryable, accountId: number, ref: Ref<"uuid">
 }
 
 export async function makeApp(at: AppAt, given: NewApp): Promise<FullRow> {
-  const app = planned(at, undefined, given);
+  const app = await planned(at, undefined, given);
   const build = await builds.buildOf(at, app, at.caller.account.id);
   return create(App, { ...at, build }, given);
 }
@@ -139,7 +149,7 @@ export async function changeApp(
       const seen = await found(App, at, { id });
       mustMatch(seen, expected(id));
       const given = work(seen);
-      const app = planned(at, seen, given);
+      const app = await planned(at, seen, given);
       // Built before the transaction, so that the row is not locked meanwhile.
       const build = sameCode(app, seen) ? undefined : await builds.buildOfChange(at, app, seen, () => forget(at, seen));
       try {
@@ -152,11 +162,16 @@ export async function changeApp(
 }
 
 /** The app after the change, which is checked: 422, 403. */
-function planned({ caller, request }: AppAt, before: FullRow | undefined, given: AppPatch): SavedFields {
+async function planned(
+  { caller, request, databases }: AppAt,
+  before: FullRow | undefined,
+  given: AppPatch,
+): Promise<SavedFields> {
   checkPatch(given, request && (credentialOf(request.headers)?.token ?? ""));
   const after = applied(before ?? blank, given);
   const trusted = given.trusted ?? before?.trusted ?? false;
   mustBeAllowed(rightsOf(caller), { before, after, trusted });
+  await mustOpenAll(databases, caller, after);
   return after;
 }
 

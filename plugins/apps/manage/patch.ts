@@ -1,10 +1,10 @@
 /** Checks and applies the changes that a request makes to an app. behaviour 2.3, B.10. Pure. */
 import { isModule, isView, modules } from "../choices.ts";
-import { asciiOf, forbidden, invalid, isObject, isUuid, mistakes, type Author, type Caller } from "platform";
+import { asciiOf, forbidden, invalid, isObject, isUuid, mistakes, type Author, type Caller, type User } from "platform";
 import { holdsToken } from "../../tokens/api.ts";
 import { limits, type Action, type AppPatch, type GivenAction, type Json } from "../fields.ts";
 import { databasesOf, type AppRow, type SavedFields } from "../store.ts";
-import { editOf, replaceInJson, type Edit } from "../../jsondb/api.ts";
+import { editOf, replaceInJson, type Edit, type JsonDatabases } from "../../jsondb/api.ts";
 
 const standard = { appEngine: "svelte", cssEngine: "tailwind_all" } as const;
 
@@ -208,7 +208,8 @@ function tileIn(fields: unknown): boolean | null {
 
 /** Who writes. */
 export interface AppAuthor extends Author {
-  readonly user: { readonly id: number | null; readonly role?: string };
+  readonly user: User | { readonly id: number | null };
+  readonly within?: Caller["within"];
   readonly narrowedTo?: readonly string[];
   /** Null = all of them (a command, another plugin). */
   readonly privileges: ReadonlySet<string> | null;
@@ -224,10 +225,28 @@ interface Rights {
 export function rightsOf({ user, narrowedTo = [], privileges }: AppAuthor): Rights {
   return {
     // A narrowed token could widen itself: its app would run with the full session of an administrator.
-    mayTrust: privileges === null || (user.role === "admin" && narrowedTo.length === 0),
+    mayTrust: privileges === null || ("role" in user && user.role === "admin" && narrowedTo.length === 0),
     mayOpenDatabases: privileges === null || privileges.has("dbs"),
     mayNameFlows: privileges === null || privileges.has("flows"),
   };
+}
+
+/**
+ * Throws the 403 if a token that opens only some databases would have an app use another one: the app reads with the
+ * rights of whoever opens it.
+ */
+export async function mustOpenAll(
+  databases: Pick<JsonDatabases, "find" | "reaches">,
+  { account, user, privileges, within }: AppAuthor,
+  ...apps: (Pick<SavedFields, "dbCode" | "fields"> | undefined)[]
+): Promise<void> {
+  if (within === undefined || privileges === null || !("role" in user)) return;
+  for (const code of new Set(apps.flatMap((app) => (app ? databasesOf(app) : [])))) {
+    const isOpen =
+      (await databases.find(account.id, code)) &&
+      (await databases.reaches(account.id, code, "read", async () => [{ user, privileges, within }]));
+    if (!isOpen) throw forbidden(`\`db_code\`, \`fields.dbs\`: your token does not open the database ${code}`);
+  }
 }
 
 interface Write {

@@ -5,7 +5,7 @@ import { AppPreview } from "../answers.ts";
 import type { AppsContext } from "../context.ts";
 import type { AppPatch } from "../fields.ts";
 import { App, findApp } from "./app.ts";
-import { applied, blank, checkPatch, mustBeAllowedToDraft } from "./patch.ts";
+import { applied, blank, checkPatch, mustBeAllowedToDraft, mustOpenAll } from "./patch.ts";
 import type { PreviewApp } from "../serve/page.ts";
 import * as appStore from "../store.ts";
 import type { PreviewRow } from "../store.ts";
@@ -64,6 +64,7 @@ export async function makePreview(ctx: AppsContext, caller: Caller, { id, ...giv
   if (id && !saved) throw invalid({ id: ["names no app"] });
   const app = applied(saved ?? { ...blank, name: "Preview" }, given);
   if (saved) mustBeAllowedToDraft(caller, saved, app);
+  await mustOpenAll(ctx.databases, caller, saved, app);
   if (!/\S/.test(app.sourceCode)) throw invalid({ source_code: ["can't be blank"] });
   const { appCode, cssCode, lines } = await builds.buildOf(ctx, app, account.id);
   const token = randomToken();
