@@ -114,11 +114,21 @@ export async function redeem(
   return give(ctx, grant, isRight ? randomToken(24) : undefined);
 }
 
-/** Another text for the same token. A refresh token that was used before ends its family: two have it. */
-export async function refresh(ctx: OAuthContext, client: Client, refreshToken: string): Promise<object> {
+/**
+ * Another text for the same token, with its whole scope, which the answer names; one that asks for more is refused and
+ * loses nothing (RFC 6749, 6). A refresh token that was used before ends its family: two have it.
+ */
+export async function refresh(
+  ctx: OAuthContext,
+  client: Client,
+  { refresh_token: refreshToken = "", scope = "" }: Readonly<Record<string, string | undefined>>,
+): Promise<object> {
   const [family, own] = partsOf(refreshToken);
   const grant = await findGrant(ctx.sql, client.accountId, "family_hash", sha256(family));
   if (grant?.clientId !== client.clientId) return give(ctx, undefined, undefined);
+  const given = grant.scope.split(" ");
+  if (!scope.split(" ").every((name) => name === "" || given.includes(name)))
+    throw refusal("invalid_scope", `the scope that was given is "${grant.scope}"`);
   return give(ctx, grant, grant.refreshHash === sha256(own) ? family : undefined);
 }
 

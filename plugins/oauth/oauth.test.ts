@@ -141,7 +141,11 @@ test.each(["client_secret_basic", "client_secret_post"])(
     // Nothing beyond the one area.
     expect((await app.get("/core/prompts.json", { token: given.access_token })).status).toBe(403);
 
-    const second = await openid.refreshTokenGrant(config, given.refresh_token ?? "");
+    // More than was given is refused, and the refresh token still counts.
+    const more = openid.refreshTokenGrant(config, given.refresh_token ?? "", { scope: "read write dbs mails" });
+    expect(await more.catch((error: unknown) => error)).toMatchObject({ error: "invalid_scope" });
+    const second = await openid.refreshTokenGrant(config, given.refresh_token ?? "", { scope: "read dbs" });
+    expect(second.scope).toBe("read write dbs");
     expect(second.access_token).not.toBe(given.access_token);
     for (const token of [given.access_token, second.access_token])
       expect((await app.get("/core/dbs.json", { token })).status).toBe(200);

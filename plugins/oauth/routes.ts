@@ -79,7 +79,7 @@ export function oauthRoutes(ctx: OAuthContext): Route[] {
         ...common,
         summary: "Exchange a code, or a refresh token",
         description:
-          "A form (RFC 6749). A code counts once, for a minute, with its `code_verifier`. An access token lasts an hour, at most as long as it was allowed. Each refresh token counts once: using one again ends the connection.",
+          "A form (RFC 6749). A code counts once, for a minute, with its `code_verifier`. An access token lasts an hour, at most as long as it was allowed. Each refresh token counts once: using one again ends the connection, and one that asks for more scope is `invalid_scope`.",
         input: "form",
         body: {
           schema: Type.Object({ ...credentials, ...grantFields, resource: text, scope: text }),
@@ -92,12 +92,12 @@ export function oauthRoutes(ctx: OAuthContext): Route[] {
         },
       },
       async (input) => {
-        const { grant_type: type, refresh_token: refreshToken = "", resource = null } = input.body;
+        const { grant_type: type, resource = null } = input.body;
         const client = await provenClient(ctx, input);
         if (!isOurs(addressOf(input.account, input.host), resource))
           throw refusal("invalid_target", "that resource is not here");
         if (type === "authorization_code") return given(await redeem(ctx, client, input.body));
-        if (type === "refresh_token") return given(await refresh(ctx, client, refreshToken));
+        if (type === "refresh_token") return given(await refresh(ctx, client, input.body));
         throw refusal("unsupported_grant_type", `grant_type must be one of ${grantTypes.join(", ")}`);
       },
     ),
